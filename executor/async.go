@@ -145,7 +145,7 @@ func (allAsyncs) Begin(*JobRun) (*Item, error) { panic("executor: the run of all
 
 func (a *asyncs) init(ex *executor) {
 	a.ex = ex
-	a.Body = NewBody(a)
+	a.Body.Init(a)
 	a.all.core, a.all.endless, a.all.job = &ex.core, true, allAsyncs{}
 	a.all.ctx.owner, a.all.ctx.parent = &a.all.JobRun, context.Background() // for Yield
 	a.run.Set(&a.all.JobRun)

@@ -18,7 +18,7 @@ import (
 // the system leave too little room for threads, as for [New].
 //
 // A task that waits outside Blocking is found out, and a spare stands in for it too, but only after some milliseconds:
-// see [Threads.OnlyBlocking].
+// see [host.Threads].OnlyBlocking.
 //
 // fn runs on the calling goroutine. A panic or [runtime.Goexit] in it passes through. Blocking only calls fn inside
 // another Blocking, on a goroutine that is no worker's, and in a task of an executor of [NewInline] unless a task of an
@@ -62,7 +62,7 @@ func (w *Worker) shareLane() {
 // lane: there is no spare yet from which it could have stolen them, and a worker that has injected any is never alone
 // again. Thieves do not see them there, unless the lane is first in, first out.
 func (w *Worker) staysAlone(b *Body) bool {
-	return b.alone && b.hooks.(Loner).Alone() && !w.lane.IsFIFO() && len(w.core.workers()) == w.core.configured
+	return b.alone && b.hooks.(loner).Alone() && !w.lane.IsFIFO() && len(w.core.workers()) == w.core.configured
 }
 
 // bringForward makes all items that only this worker knows of visible to others, before the worker blocks or sleeps: a

@@ -251,7 +251,7 @@ func TestBlockingFlushes(t *testing.T) {
 	test := func(t *testing.T, ex *executor.Executor) {
 		gate := make(chan struct{})
 		h := &holder{layer: newLayer("holder", nil)}
-		h.Body = executor.NewBody(h)
+		h.Body.Init(h)
 		h.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
 			h.held = h.item(func(*executor.Worker, *executor.Item) *executor.Item {
 				close(gate)

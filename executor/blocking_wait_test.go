@@ -178,7 +178,7 @@ func TestWaitKeepsNothing(t *testing.T) {
 		return func(ex *executor.Executor) (err error) {
 			begun, gate := make(chan struct{}), make(chan struct{})
 			h := &holder{layer: newLayer("holder", nil)}
-			h.Body = executor.NewBody(h)
+			h.Body.Init(h)
 			h.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
 				wait := start(t.Context(), ex, func() {
 					close(begun)

@@ -90,7 +90,7 @@ func (ex *core) init(cfg coreConfig) {
 	if ex.inline == nil {
 		ex.byThread.init(n)
 	}
-	ex.nowhere = NewBody(noHooks{})
+	ex.nowhere.Init(noHooks{})
 }
 
 // makeWorkers makes the configured workers.

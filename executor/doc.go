@@ -47,7 +47,7 @@
 // A task that was given a context need not capture its executor: [FromContext] finds it, and the functions of this
 // package that take a context and an executor take a nil executor for it. With the context of no task, nil stands for
 // the executor of [Default], which the whole process may use. [Executor.WorkerIndex] tells a task the index of its
-// worker, and a [PerWorker] has a value for each. [Threads].Start and End are called on the workers' threads.
+// worker, and a [PerWorker] has a value for each. [host.Threads].Start and End are called on the workers' threads.
 //
 // # Errors
 //
@@ -75,7 +75,7 @@
 //
 // A task that waits for anything else, such as I/O or a lock, should do so inside [Blocking]: a spare worker then
 // stands in for its worker at once. Otherwise one does when items have waited for some milliseconds for a worker, see
-// [Threads.OnlyBlocking].
+// [host.Threads].OnlyBlocking.
 //
 // # Bounds and the end
 //
@@ -125,10 +125,10 @@
 //
 // # Layers of your own
 //
-// Some types are for implementations of [Job] only: [Item], [Body], [Hooks], [Stopper], [Progresser], [Worker] and
-// [JobRun]. Package graph is built on these types, and other layers can be too. [Job.Begin] gets a JobRun and returns
-// the first item. An item pushes others with its Worker. The executor calls Hooks on events that items cannot see. The
-// job ends the run with [JobRun.Finish]. The example of Item is the smallest such layer.
+// Some types are for implementations of [Job] only: [Item], [Body], [Hooks], [Worker] and [JobRun]. Package graph is
+// built on these types, and other layers can be too. [Job.Begin] gets a JobRun and returns the first item. An item
+// pushes others with its Worker. The executor calls Hooks on events that items cannot see. The job ends the run with
+// [JobRun.Finish]. The example of Item is the smallest such layer.
 //
 // PROTOCOL.md, beside this file, describes the protocol of the kernel, its invariants and what is not promised. It
 // names the pages of the features. Document 000 is Lin, Huang and Wong, "An Efficient Work-Stealing Scheduler for Task

@@ -165,7 +165,7 @@ func (c *countdown) Name() string { return "countdown" }
 
 // Begin makes the countdown ready for a run and hands its item to the executor.
 func (c *countdown) Begin(*executor.JobRun) (*executor.Item, error) {
-	c.body = executor.NewBody(c)
+	c.body.Init(c)
 	c.Item = executor.Item{Body: &c.body, Exec: c.step}
 	c.left.Store(1)
 	return &c.Item, nil

@@ -122,7 +122,7 @@ type heldJob struct {
 
 func newHeldJob(onStop func()) *heldJob {
 	j := &heldJob{onStop: onStop}
-	j.Body = executor.NewBody(j)
+	j.Body.Init(j)
 	j.item = executor.Item{Body: &j.Body, Exec: func(*executor.Worker, *executor.Item) *executor.Item {
 		j.left.Add(-1) // not the end: the worker is counted
 		return nil

@@ -31,7 +31,7 @@ import (
 // A function may wait for what a call that it has forked and not joined yet is to do, such as to send on a channel, but
 // only in [Blocking]: that shows its forks to other workers. Outside Blocking it may wait for ever, with any number of
 // workers. Its forks may be private, so that no other worker finds them, and no stand-in either, see
-// [Threads.OnlyBlocking].
+// [host.Threads].OnlyBlocking.
 //
 // Fork panics if fn is nil. Only the function that was given scope may call it, on its own goroutine. fn gets a scope
 // of its own.

@@ -25,7 +25,7 @@ type Gauges struct {
 	// sleep in a Wait or Join and are not in Blocking.
 	Blocked, Waiting int
 	// Silent has the IDs of the workers among Blocked that were found to wait outside Blocking, see
-	// [Threads.OnlyBlocking].
+	// [host.Threads].OnlyBlocking.
 	Silent []int
 	// Spares is the number of spare workers in service, and Standby the number of those on standby.
 	Spares, Standby int

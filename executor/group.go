@@ -19,7 +19,7 @@ import (
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
 //     worker stands in for its worker: at once inside [Blocking], and otherwise after some milliseconds, see
-//     [Threads.OnlyBlocking]. There are at most [Config.Spares].
+//     [host.Threads].OnlyBlocking. There are at most [Config.Spares].
 //   - So the next function of an iter.Pull must not be called by several functions, not even one at a time: the runtime
 //     ends the process if goroutines that are locked to threads do so. A child process with Pdeathsig gets the signal
 //     when its function's thread ends, as it does when any task that runs on it calls [runtime.Goexit]. And while
@@ -373,7 +373,7 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 		if old != nil && !old.waited.Load() {
 			r.before = cmp.Or(old.before, old.of.Wait()) // it has ended, or is about to
 		}
-		r.Body = NewBody(r)
+		r.Body.Init(r)
 		r.opener.Exec, r.opener.Body = execOpener, &r.Body
 		r.inbox.Exec, r.inbox.Body = execInbox, &r.Body
 		r.open.Store(1)

@@ -99,7 +99,8 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 	inTask := func(ex *executor.Executor, f func(context.Context)) {
 		repanic(ex.Run(bg, one(func(ctx context.Context) error { f(ctx); return nil })))
 	}
-	body := executor.NewBody(nil)
+	var body executor.Body
+	body.Init(nil)
 	for name, call := range map[string]func(ex *executor.Executor){
 		"nil Awaitable":   func(ex *executor.Executor) { executor.Async(bg, ex, answer, nil) },
 		"nil Future":      func(ex *executor.Executor) { executor.Async(bg, ex, answer, none) },
@@ -176,7 +177,8 @@ func TestItemWithoutExec(t *testing.T) {
 	const says = "executor: the job's Begin returned an item without an Exec, or without a Body that NewBody has made"
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	exec := func(*executor.Worker, *executor.Item) *executor.Item { t.Error("called"); return nil }
-	body := executor.NewBody(nil)
+	var body executor.Body
+	body.Init(nil)
 	for _, it := range []*executor.Item{{}, {Body: &body}, {Exec: exec}, {Exec: exec, Body: &executor.Body{}}} {
 		job := badJob(func() (*executor.Item, error) { return it, nil })
 		require.PanicsWithValue(t, says, func() { ex.Start(t.Context(), job) })

@@ -27,16 +27,6 @@ type seat struct {
 	granted bool          // it has got room
 }
 
-// IntakeStats says how an executor with a [Config.MaxRuns] bounds its work. All but Inside and Waiting are counts since
-// the executor was made.
-type IntakeStats struct {
-	MaxRuns int    // Config.MaxRuns; 0 means that nothing is bounded, and the other fields are 0
-	Inside  int    // runs and futures in progress that were started from outside
-	Waiting int    // calls that wait for room
-	Waited  uint64 // calls that have waited for room, or wait
-	Refused uint64 // calls of TryStart and Group.TryGo that have found no room
-}
-
 func newIntake(most int) *intake {
 	if most == 0 {
 		return nil
@@ -126,13 +116,15 @@ func (in *intake) close() {
 	}
 }
 
-func (in *intake) stats() IntakeStats {
+// stats fills in what s has of the intake.
+func (in *intake) stats(s *Stats) {
 	if in == nil {
-		return IntakeStats{}
+		return
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return IntakeStats{in.most, in.inside, in.seats.Len(), in.waited, in.refused}
+	to := &s.Intake
+	to.MaxRuns, to.Inside, to.Waiting, to.Waited, to.Refused = in.most, in.inside, in.seats.Len(), in.waited, in.refused
 }
 
 // TryStart is [Executor.Start] for a caller that does not wait for room: if [Config.MaxRuns] leaves none, it returns

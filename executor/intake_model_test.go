@@ -54,7 +54,7 @@ func queue(ctxs ...context.Context) *queuers {
 		q.inside.Store(1)
 		for i, ctx := range ctxs {
 			q.joins = append(q.joins, model.Go(func() { q.visit(i, ctx) }))
-			for q.in.stats().Waiting <= i {
+			for q.stats().Intake.Waiting <= i {
 				model.Spin()
 			}
 		}
@@ -71,6 +71,11 @@ func (q *queuers) visit(i int, ctx context.Context) {
 	q.leave()
 }
 
+func (q *queuers) stats() (s Stats) {
+	q.in.stats(&s)
+	return s
+}
+
 func (q *queuers) leave() {
 	q.inside.Add(-1)
 	q.in.leave()
@@ -81,7 +86,7 @@ func (q *queuers) end() {
 	for _, join := range q.joins {
 		join()
 	}
-	s := q.in.stats()
+	s := q.stats().Intake
 	model.Assert(s.Inside == 0 && s.Waiting == 0 && q.in.seats.Len() == 0, "%d are left inside, and %d wait", s.Inside,
 		s.Waiting)
 }
@@ -105,7 +110,7 @@ func TestModelIntakeOrder(t *testing.T) {
 		join()
 		q.end()
 		model.Assert(len(q.order) == 2 && q.order[0] == 0 && q.order[1] == 1, "the order is %v", q.order)
-		model.Assert(q.in.stats().Refused == 0 == !refused, "refusals are miscounted")
+		model.Assert(q.stats().Intake.Refused == 0 == !refused, "refusals are miscounted")
 	})
 }
 
@@ -169,7 +174,9 @@ func TestModelIntakeRuns(t *testing.T) {
 		runJob(ex, func(_ *job, w *Worker) { r.visit(w) })
 		join()
 		stop(ex)
-		s := ex.intake.stats()
+		var all Stats
+		ex.intake.stats(&all)
+		s := all.Intake
 		model.Assert(s.Inside == 0 && s.Waiting == 0, "%d are left inside, and %d wait", s.Inside, s.Waiting)
 	})
 }
@@ -191,7 +198,9 @@ func TestModelIntakeClose(t *testing.T) {
 		join()
 		first.ended(r.Wait())
 		stop(ex)
-		s := ex.intake.stats()
+		var all Stats
+		ex.intake.stats(&all)
+		s := all.Intake
 		model.Assert(s.Inside == 0 && s.Waiting == 0, "%d are left inside, and %d wait", s.Inside, s.Waiting)
 	})
 }

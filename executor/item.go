@@ -14,7 +14,7 @@ import (
 // run the next item itself, see [Worker.Continue]. Items that other workers may run meanwhile go to [Worker.Push]. If
 // Exec panics or calls [runtime.Goexit], [Hooks.Fail] of the item's body is called.
 //
-// An item needs an Exec, and a Body that [NewBody] has made. If the first item of a job lacks one of these, Start
+// An item needs an Exec, and a Body with [Hooks]. If the first item of a job lacks one of these, Start
 // panics. A later item without an Exec fails as one whose Exec panics.
 //
 // An item is in one place at a time: pushed, returned, or being run. An item whose Exec allows it may be in several
@@ -28,20 +28,20 @@ type Item struct {
 // state, and may use it for one run after another. What belongs to a single run is in the [JobRun].
 type Body struct {
 	hooks   Hooks
-	stopper Stopper                // the hooks, if they implement it
+	stopper stopper                // the hooks, if they implement it
 	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
 	flags   xatomic.Uint32         // stopped, watched, disturbed
 	single  bool                   // constant: the hooks are a singler
-	alone   bool                   // constant: the hooks are a Loner
+	alone   bool                   // constant: the hooks are a loner
 	memo    xatomic.Uint64         // what a feature remembers of the runs that the body has served
 }
 
-// NewBody returns a body with the hooks h.
-func NewBody(h Hooks) Body {
-	stopper, _ := h.(Stopper)
-	_, alone := h.(Loner)
-	_, single := h.(singler)
-	return Body{hooks: h, stopper: stopper, alone: alone, single: single}
+// Init gives b, which is zero, its hooks. A Body must not be copied after that.
+func (b *Body) Init(h Hooks) {
+	b.hooks = h
+	b.stopper, _ = h.(stopper)
+	_, b.alone = h.(loner)
+	_, b.single = h.(singler)
 }
 
 // Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
@@ -54,7 +54,27 @@ func (b *Body) owner() *Run { return b.run.Get().asRun() }
 // Run returns the run in progress. It is valid between the job's Begin and [JobRun.Finish].
 func (b *Body) Run() *JobRun { return b.run.Get() }
 
-// Hooks tells a layer about events that its items cannot see. All methods but Release are called on a worker.
+// Hooks tells a layer about events that its items cannot see. All methods but Release are called on a worker. Hooks may
+// have three more methods.
+//
+//	OnStop()
+//
+// is called once for a run that is cancelled or has failed, after [Body.Stopped] has become true, on any thread: for a
+// layer that holds items back. The run may be over by then, and the body serve another run. Items of that one which
+// OnStop makes available too early must be held back again.
+//
+//	Alone() bool
+//
+// is for a layer whose tasks do not wait for each other's effects by a channel, a lock or the like, unless they say so
+// by [Blocking]. It reports whether only workers make items of the run in progress available, except the first one, and
+// only by [Worker.Push] or by returning them. It is called on a worker that turns to the run's items. As long as an
+// executor with one worker runs only such items, no other thread sees them, and a push and a pop cost no locked
+// instruction.
+//
+//	Progress() Progress
+//
+// returns all but Over. It is called on any thread while the run is in progress, and once at its end, before Release,
+// when Running and Waiting do not matter. It is called under a lock of the run and must not call methods of the run.
 type Hooks interface {
 	// Enter is called when worker w turns to items of the body. Enters and Leaves alternate on a worker. A run must not
 	// finish between the two: the worker's counts would be missing.
@@ -72,22 +92,12 @@ type Hooks interface {
 	Release()
 }
 
-// A Stopper is Hooks of a layer that holds items back, and must know at once when a run is cancelled or has failed.
-type Stopper interface {
-	// OnStop is called once for such a run, after [Body.Stopped] has become true, on any thread. The run may be over by
-	// then, and the body serve another run. Items of that one which OnStop makes available too early must be held back
-	// again.
-	OnStop()
-}
-
-// A Loner is Hooks of a layer whose tasks do not wait for each other's effects by a channel, a lock or the like, unless
-// they say so by [Blocking]. As long as an executor with one worker runs only such items, no other thread sees them,
-// and a push and a pop cost no locked instruction.
-type Loner interface {
-	// Alone reports whether only workers make items of the run in progress available, except the first one, and only by
-	// [Worker.Push] or by returning them. It is called on a worker that turns to the run's items.
-	Alone() bool
-}
+// A stopper is Hooks with OnStop, a loner is Hooks with Alone, and a progresser is Hooks with Progress.
+type (
+	stopper    interface{ OnStop() }
+	loner      interface{ Alone() bool }
+	progresser interface{ Progress() Progress }
+)
 
 // A singler is Hooks of a layer whose tasks wait for single items, not for the end of a run.
 type singler interface {
@@ -131,8 +141,8 @@ func (r *JobRun) Workers() int { return len(r.core.roster) }
 func (r *JobRun) Configured() int { return r.core.configured }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
-// what only other workers need. Unless [Threads.OnlyBlocking] is set, it is true only for jobs whose Hooks are a
-// [Loner]. It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end
+// what only other workers need. Unless OnlyBlocking of [host.Threads] is set, it is true only for jobs whose Hooks have
+// Alone. It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end
 // this state for good, so Alone must be called again after a task has run. It costs a load.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 

@@ -42,7 +42,7 @@ type job struct {
 
 func newJob(first func(*Worker)) *job {
 	j := &job{first: first}
-	j.Body = NewBody(j)
+	j.Body.Init(j)
 	return j
 }
 

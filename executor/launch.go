@@ -112,7 +112,7 @@ func (r *JobRun) begin() (first *Item) {
 	}()
 	it, failure := r.job.Begin(r)
 	if it != nil && failure == nil && (it.Exec == nil || it.Body == nil || it.Body.hooks == nil) {
-		panic("executor: the job's Begin returned an item without an Exec, or without a Body that NewBody has made")
+		panic("executor: the job's Begin returned an item without an Exec, or without a Body with Hooks")
 	}
 	if err = failure; err == nil {
 		first = it

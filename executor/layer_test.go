@@ -29,7 +29,7 @@ type step func(w *executor.Worker, self *executor.Item) *executor.Item
 
 func newLayer(name string, first step) *layer {
 	l := &layer{name: name, first: first}
-	l.Body = executor.NewBody(l)
+	l.Body.Init(l)
 	return l
 }
 

@@ -58,13 +58,13 @@ func (j *repeated) Name() string { return j.name }
 // Begin implements Job.
 func (j *repeated) Begin(run *JobRun) (*Item, error) {
 	r := &repetition{repeated: j, ctx: run.Context()}
-	r.Body = NewBody(r)
+	r.Body.Init(r)
 	r.item = Item{Exec: r.exec, Body: &r.Body}
 	r.left.Start(1)
 	return &r.item, nil
 }
 
-// A repetition is one run of a repeated. It implements Hooks and Progresser.
+// A repetition is one run of a repeated. It implements Hooks.
 type repetition struct {
 	Body
 	*repeated
@@ -130,7 +130,7 @@ func (r *repetition) Flush(*Worker) {}
 // Release implements Hooks.
 func (r *repetition) Release() {}
 
-// Progress implements Progresser.
+// Progress implements Hooks.
 func (r *repetition) Progress() Progress {
 	units := r.left.Load()
 	p := Progress{

@@ -312,16 +312,8 @@ type Progress struct {
 	Over bool
 }
 
-// A Progresser is Hooks of a layer that can tell how far a run is.
-type Progresser interface {
-	// Progress returns all but Over. It is called on any thread while the run is in progress, and once at its end,
-	// before Release, when Running and Waiting do not matter. It is called under a lock of the run and must not call
-	// methods of the run.
-	Progress() Progress
-}
-
-// Progress returns how far the run is, for a progress bar, say. The run of a job whose layer is no [Progresser] tells
-// no more than Over. Nested runs have a progress of their own.
+// Progress returns how far the run is, for a progress bar, say. The run of a job whose [Hooks] have no Progress
+// tells no more than Over. Nested runs have a progress of their own.
 //
 // Before the first call, workers tell what they have done when they leave the run and after every thousand items or so.
 // From then on they tell it before each task: that costs some tens of nanoseconds a task, and Done does not miss more
@@ -354,12 +346,12 @@ func (r *Run) waiting() int64 {
 	return 0
 }
 
-// progresser returns the hooks of b, which may be nil, if they implement Progresser.
-func (b *Body) progresser() Progresser {
+// progresser returns the hooks of b, which may be nil, if they tell their progress.
+func (b *Body) progresser() progresser {
 	if b == nil {
 		return nil
 	}
-	p, _ := b.hooks.(Progresser)
+	p, _ := b.hooks.(progresser)
 	return p
 }
 

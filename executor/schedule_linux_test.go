@@ -110,7 +110,7 @@ func TestSchedule(t *testing.T) {
 	require.Equal(t, uint32(unix.SCHED_NORMAL), mine.policy, "the test takes it that the process has the usual class")
 	last := cpus[len(cpus)-1]
 	with := func(change func(*scheduled)) scheduled { s := mine; change(&s); return s }
-	nice := min(mine.nice+3, 19)
+	nice := min(max(mine.nice, 0)+3, 19)
 	for _, c := range []struct {
 		cfg  executor.Config
 		want scheduled
@@ -275,7 +275,8 @@ func TestScheduleRefused(t *testing.T) {
 	cfg := executor.Config{
 		Workers: 2, Spares: 1, Name: "meek",
 		Threads: host.Threads{
-			Nice: int(min(max(mine.nice, 0)+1, 19)), CPUs: cpus[:1], Class: host.ClassBatch, Slice: time.Millisecond, Pin: true,
+			Nice: int(min(max(mine.nice, 0)+1, 19)), Class: host.ClassBatch, Slice: time.Millisecond,
+			CPUs: cpus[:1], Pin: true,
 		},
 	}
 	granted, err := fixture.New(t, cfg)

@@ -176,7 +176,7 @@ func (j *funcJob) Begin(run *JobRun) (*Item, error) {
 		return nil, ErrFIFO
 	}
 	r := &scopeRun{fn: j.fn, ctx: run.Context()}
-	r.Body = NewBody(r)
+	r.Body.Init(r)
 	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
 	r.left.Start(1)
 	if run.Observed() {
@@ -435,7 +435,7 @@ func (r *scopeRun) Flush(*Worker) {}
 // Release implements Hooks.
 func (r *scopeRun) Release() { r.ctx, r.failures, r.stopper = nil, nil, nil }
 
-// Progress implements Progresser.
+// Progress implements Hooks.
 func (r *scopeRun) Progress() Progress {
 	p := Progress{Total: 1}
 	switch n := r.left.Load(); {

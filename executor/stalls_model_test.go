@@ -23,12 +23,12 @@ type loneJob struct {
 func newLoneJob(counts uint32, first func(*loneJob, *Worker)) *loneJob {
 	j := &loneJob{}
 	j.job.first = func(w *Worker) { first(j, w) }
-	j.Body = NewBody(j)
+	j.Body.Init(j)
 	j.counter.Arm(counts)
 	return j
 }
 
-// Alone implements Loner.
+// Alone implements Hooks.
 func (j *loneJob) Alone() bool { return true }
 
 func (j *loneJob) count(w *Worker) {

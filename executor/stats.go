@@ -23,7 +23,14 @@ type Stats struct {
 	Total   WorkerStats     // the sum of Workers
 	Share   host.ShareStats // with a Share in Config.Host
 	Quota   host.QuotaStats // with a QuotaShare there
-	Intake  IntakeStats     // with Config.MaxRuns
+	// Intake says how Config.MaxRuns bounds the work. All but Inside and Waiting are counts since the executor was made.
+	Intake struct {
+		MaxRuns int    // Config.MaxRuns; 0 means that nothing is bounded, and the other fields are 0
+		Inside  int    // runs and futures in progress that were started from outside
+		Waiting int    // calls that wait for room
+		Waited  uint64 // calls that have waited for room, or wait
+		Refused uint64 // calls of TryStart and Group.TryGo that have found no room
+	}
 	// Active is the number of workers that run items at the moment: not of those that look for items, sleep or are
 	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
 	Active int
@@ -69,7 +76,7 @@ func (ex *executor) stats() Stats {
 		}
 	}
 	s.Share, s.Quota = ex.sharing.stats()
-	s.Intake = ex.intake.stats()
+	ex.intake.stats(&s)
 	s.Refused = ex.schedule.err()
 	s.Gauges = ex.gauges(workers)
 	s.SilentBlocks = ex.silence.times.Load()

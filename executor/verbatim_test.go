@@ -183,7 +183,7 @@ type several struct {
 
 func newSeveral(steps ...step) *several {
 	s := &several{layer: newLayer("several", nil), steps: steps}
-	s.Body = executor.NewBody(s)
+	s.Body.Init(s)
 	return s
 }
 
@@ -196,7 +196,7 @@ func (s *several) Begin(r *executor.JobRun) (*executor.Item, error) {
 	return items[0], nil
 }
 
-// Alone implements executor.Loner.
+// Alone implements executor.Hooks.
 func (s *several) Alone() bool { return true }
 
 func (s *several) Enter(w *executor.Worker) {

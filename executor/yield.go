@@ -22,11 +22,11 @@ import (
 //
 // On a worker Yield offers the core to other threads that are ready, of this process and of others: 100 µs after it
 // had the core back, or as long after as it had to wait for it, up to 4 ms. So the worker keeps about half of a core
-// beside a thread that never sleeps, or less if the kernel says so, see [Threads].Class and Nice. With
-// [Host].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as each
-// offer costs some microseconds. If thieves want items, Yield shows them those that the task has kept back, such as
-// private forks. With [host.Options].Share the worker may rest in it. Yield runs no other task on top of the
-// calling one. A lock that the caller holds is held for as long as others go first.
+// beside a thread that never sleeps, or less if the kernel says so, see [host.Threads].Class and Nice. With
+// [host.Options].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as
+// each offer costs some microseconds. If thieves want items, Yield shows them those that the task has kept back, such
+// as private forks. With [host.Options].Share the worker may rest in it. Yield runs no other task on top of the calling
+// one. A lock that the caller holds is held for as long as others go first.
 //
 // Together with a Nice of 5 this is the best for handlers beside tasks that leave the garbage collector little to do.
 // With calls every 35 µs their 99th percentile beside two busy workers on two cores was 0.24 ms for arithmetic and 0.39

@@ -6,9 +6,7 @@ import "github.com/magpie-go/magpie/executor"
 // load tells both numbers. There are fewer tasks and spans than that, since there are at most plan.Max tasks.
 const oneWorker = 1 << 40
 
-var _ executor.Progresser = (*runState)(nil)
-
-// Progress implements executor.Progresser. A span that is not yet found empty counts as a task that is left. So Done is
+// Progress implements executor.Hooks. A span that is not yet found empty counts as a task that is left. So Done is
 // less than the number of tasks that have ended by as much as there are spans under way: about one for each worker or,
 // where many successors have been released at once, one for every eight of them at worst.
 func (r *runState) Progress() (p executor.Progress) {

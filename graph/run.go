@@ -147,7 +147,7 @@ func (g *Graph) begin(run *executor.JobRun, around *runState, keepsGoing bool) (
 
 func newRunState(g *Graph, p *plan.Plan, form form) *runState {
 	r := &runState{graph: g, records: hugepage.Make[record](p.Len() + 1)}
-	r.Body = executor.NewBody(r)
+	r.Body.Init(r)
 	r.fit(p, form)
 	return r
 }
@@ -397,7 +397,7 @@ func (r *runState) Enter(w *executor.Worker) {
 	r.haveLocal(w)
 }
 
-// Alone implements executor.Loner. Any thread may make a task available that waits for permits, or the end of a task
+// Alone implements executor.Hooks. Any thread may make a task available that waits for permits, or the end of a task
 // that ends later.
 func (r *runState) Alone() bool { return r.alone }
 

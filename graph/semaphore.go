@@ -255,7 +255,7 @@ func (s *Semaphore) flush(r *runState) {
 	each(mine, woken.inject)
 }
 
-// OnStop implements executor.Stopper. D1(stop): see take.
+// OnStop implements executor.Hooks. D1(stop): see take.
 func (r *runState) OnStop() {
 	defer r.endStopped()
 	all := r.semaphores.Load()

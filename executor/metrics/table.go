@@ -21,15 +21,15 @@ var table = []row{
 	shared("/magpie/futures:futures", "Futures of Async that have not ended.",
 		func(s *executor.Stats) int { return s.Gauges.Futures }),
 	intake("/magpie/intake/inside:runs", "Runs and futures in progress that were started from outside.",
-		func(s *executor.IntakeStats) int { return s.Inside }),
+		func(s *executor.Stats) int { return s.Intake.Inside }),
 	intake("/magpie/intake/limit:runs", "Runs and futures from outside that there is room for, Config.MaxRuns.",
-		func(s *executor.IntakeStats) int { return s.MaxRuns }),
+		func(s *executor.Stats) int { return s.Intake.MaxRuns }),
 	refusals("/magpie/intake/refused:calls", "Calls of TryStart and Group.TryGo that found no room.",
-		func(s *executor.IntakeStats) uint64 { return s.Refused }),
+		func(s *executor.Stats) uint64 { return s.Intake.Refused }),
 	refusals("/magpie/intake/waited:calls", "Calls that have waited for room, or wait.",
-		func(s *executor.IntakeStats) uint64 { return s.Waited }),
+		func(s *executor.Stats) uint64 { return s.Intake.Waited }),
 	intake("/magpie/intake/waiting:calls", "Calls that wait for room.",
-		func(s *executor.IntakeStats) int { return s.Waiting }),
+		func(s *executor.Stats) int { return s.Intake.Waiting }),
 	counter("/magpie/parks:events", "Times that a worker went to sleep, for lack of work or in a wait.",
 		func(w *executor.WorkerStats) uint64 { return w.Parks }),
 	counter("/magpie/pops:items", "Items that workers took from their own deques.",
@@ -139,18 +139,18 @@ func sharing(name, about string, of func(*host.ShareStats) Value) row {
 }
 
 // intake returns the row of a gauge of executors with a bounded intake.
-func intake(name, about string, of func(*executor.IntakeStats) int) row {
+func intake(name, about string, of func(*executor.Stats) int) row {
 	return row{
 		Description: Description{Name: name, Description: about},
-		total:       func(s *executor.Stats) Value { return ifBounded(s, integer(of(&s.Intake))) },
+		total:       func(s *executor.Stats) Value { return ifBounded(s, integer(of(s))) },
 	}
 }
 
 // refusals returns the row of a counter of executors with a bounded intake.
-func refusals(name, about string, of func(*executor.IntakeStats) uint64) row {
+func refusals(name, about string, of func(*executor.Stats) uint64) row {
 	return row{
 		Description: Description{Name: name, Description: about, Cumulative: true},
-		total:       func(s *executor.Stats) Value { return ifBounded(s, Value{KindUint64, of(&s.Intake), 0}) },
+		total:       func(s *executor.Stats) Value { return ifBounded(s, Value{KindUint64, of(s), 0}) },
 	}
 }
 

@@ -56,7 +56,7 @@ func (p *Pipeline) Begin(r *executor.JobRun) (*executor.Item, error) {
 	if p.binder != nil {
 		s.bind(r)
 	}
-	s.Body = executor.NewBody(s)
+	s.Body.Init(s)
 	s.cells = make([]cell, s.lines*len(s.stages))
 	s.tokens = make([]Token, s.lines)
 	s.at = make([]int, s.lines)
@@ -202,7 +202,7 @@ func (s *run) Release() {}
 // oneWorker is what a worker between Enter and Leave counts in left, where cells count 1.
 const oneWorker = 1 << 40
 
-// Progress implements executor.Progresser.
+// Progress implements executor.Hooks.
 func (s *run) Progress() executor.Progress {
 	units := s.left.Load()
 	return executor.Progress{Done: s.through.Load(), Left: units % oneWorker, Running: int(units / oneWorker)}

@@ -64,7 +64,7 @@ func (p *Pool) Begin(r *executor.JobRun) (*executor.Item, error) {
 		return nil, nil
 	}
 	s := &run{pool: p, opts: p.opts, ctx: r.Context(), tasks: p.tasks}
-	s.Body = executor.NewBody(s)
+	s.Body.Init(s)
 	s.root = executor.Item{Exec: s.start, Body: &s.Body}
 	if r.Observed() {
 		s.watched = &p.tasksOf().Tasks[0]

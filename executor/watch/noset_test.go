@@ -23,7 +23,7 @@ type bare struct {
 
 func (c *bare) Name() string { return "bare" }
 func (c *bare) Begin(*executor.JobRun) (*executor.Item, error) {
-	c.body = executor.NewBody(c)
+	c.body.Init(c)
 	c.Item = executor.Item{Body: &c.body, Exec: c.step}
 	c.left.Store(1)
 	return &c.Item, nil

@@ -19,7 +19,8 @@ var layers = map[string][]string{
 		"executor/experiment", "executor/host", "executor/internal/hosting", "executor/internal/lane",
 		"executor/internal/pace", "executor/internal/enum", "executor/internal/policy", "executor/internal/share",
 		"executor/internal/spares", "executor/internal/stalls", "deque", "notifier", "internal/park",
-		"internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt", "internal/left", "internal/living", "internal/peer",
+		"internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad",
+		"internal/errfmt", "internal/left", "internal/living", "internal/peer",
 	},
 	"executor/host": {
 		"deque", "executor/internal/enum", "executor/internal/hosting", "executor/internal/share", "internal/allot",
