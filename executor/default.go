@@ -23,9 +23,8 @@ var standard struct {
 // [Executor.Shutdown] when the process is told to end: all that use it later fail with [ErrClosed]. A program that
 // needs another Config, or work that is apart from what libraries start, makes an executor of its own.
 //
-// Default panics if the executor cannot be made, see New. A later call tries again. Any goroutine may call it. The
-// first call must not be in a bubble of testing/synctest: the workers would belong to the bubble, which then never
-// ends.
+// Default panics if the executor cannot be made, see New: so it does in a bubble of testing/synctest, if that is where
+// it is first called. A later call tries again. Any goroutine may call it.
 func Default() *Executor {
 	standard.mu.Lock()
 	defer standard.mu.Unlock()

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/policy"
+	"github.com/magpie-go/magpie/executor/internal/stalls"
 	"github.com/magpie-go/magpie/internal/living"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/procs"
@@ -21,10 +23,10 @@ import (
 // refuses Nice, Class, Slice, CPUs or Pin of Config.Threads, unless BestEffort is set there. And it fails if
 // Config.Threads.Start does, with the first failure. The executor should be closed: its threads stay until then.
 //
-// In a bubble of testing/synctest the workers count as running, so no time passes until Close, and synctest.Wait waits
-// for ever. There [NewInline] is for use. A program whose tests are to be repeatable need not be changed for that: if
-// the environment has MAGPIE_INLINE, a number, New returns an executor of NewInline with that seed. It has the Name and
-// the Observers of cfg, which is checked as always.
+// In a bubble of testing/synctest New fails: no time would pass there while workers sleep on their threads, and
+// synctest.Wait would wait for ever. There [NewInline] is for use. A program whose tests are to be repeatable need not
+// be changed for that: if the environment has MAGPIE_INLINE, a number, New returns an executor of NewInline with that
+// seed. It has the Name and the Observers of cfg, which is checked as always.
 func New(cfg Config) (*Executor, error) {
 	s, err := cfg.checked()
 	if err != nil {
@@ -36,6 +38,9 @@ func New(cfg Config) (*Executor, error) {
 			return nil, fmt.Errorf("executor: %s is %q: give the seed of NewInline, or leave it empty", inlineVariable, text)
 		}
 		return newNamedInline(s.Name, seed, s.Observers), nil
+	}
+	if stalls.InBubble() {
+		return nil, errBubble
 	}
 	ps := s.reservedPs()
 	if err := osthread.Claim(s.Workers, ps); err != nil {
@@ -66,6 +71,9 @@ func New(cfg Config) (*Executor, error) {
 	return public, nil
 }
 
+var errBubble = errors.New("executor: New in a bubble of testing/synctest, where no time passes while an executor has " +
+	"threads: use NewInline there or, to leave the program as it is, call t.Setenv(\"MAGPIE_INLINE\", \"1\") in the test")
+
 // NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
 // it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of
 // ready tasks. The same seed gives the same order: a test that tries many seeds finds tasks that rely on an order which
@@ -84,7 +92,7 @@ func New(cfg Config) (*Executor, error) {
 // The executor may be used under testing/synctest: time passes while its tasks wait. The executor, its runs and its
 // futures belong to the bubble in which it was made: the runtime ends the process with a fatal error if an executor is
 // used both in a bubble and outside it. Graphs, semaphores and other jobs may be used in several bubbles, one after the
-// other, and outside. Executors of [New] are not for bubbles: time does not pass while a thread sleeps.
+// other, and outside. Executors of [New] are not for bubbles.
 //
 // The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
 // NewInline panics if one is nil.

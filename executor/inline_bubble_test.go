@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,4 +75,25 @@ func TestInlineWaitsInBubble(t *testing.T) {
 		require.NoError(t, a.Close())
 		require.NoError(t, b.Close())
 	})
+}
+
+// New fails in a bubble, where the workers' threads would keep time from passing, and says what to do. What it says
+// works.
+func TestNewInBubble(t *testing.T) {
+	ps := runtime.GOMAXPROCS(0)
+	synctest.Test(t, func(t *testing.T) {
+		ex, err := executor.New(executor.Config{})
+		if err == nil {
+			require.NoError(t, ex.Close())
+		}
+		require.ErrorContains(t, err, `use NewInline there or, to leave the program as it is, call t.Setenv("MAGPIE_INLINE"`)
+		t.Setenv("MAGPIE_INLINE", "1")
+		ex, err = executor.New(executor.Config{})
+		require.NoError(t, err)
+		begin := time.Now()
+		require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error { time.Sleep(time.Hour); return nil })))
+		require.Equal(t, time.Hour, time.Since(begin))
+		require.NoError(t, ex.Close())
+	})
+	require.Equal(t, ps, runtime.GOMAXPROCS(0))
 }

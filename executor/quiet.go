@@ -136,9 +136,7 @@ type trial struct {
 	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
 
-// isTimed reports whether the run is timed. It is not if the guest stays, which has no use for the time. Nor is it in a
-// bubble of testing/synctest, where no time passes while workers sleep: the clock of quiet guests would not tick, and
-// all runs would seem to take as long.
+// isTimed reports whether the run is timed. It is not if the guest stays, which has no use for the time.
 func (t *trial) isTimed() bool { return t.since >= 0 }
 
 // A tempo says how long the runs of a body take if they have a quiet guest, and if they have another. It finds out by

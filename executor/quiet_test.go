@@ -5,12 +5,10 @@ import (
 	"math/rand/v2"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -221,26 +219,6 @@ func TestQuietIsLearned(t *testing.T) {
 			}
 		})
 	}
-}
-
-// Runs of which one item waits for another wake a worker for that one in a bubble of testing/synctest too. No time
-// passes there while workers sleep.
-func TestQuietCallerInBubble(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ex, err := executor.New(executor.Config{Workers: 2, Callers: executor.BriefCallers})
-		require.NoError(t, err)
-		for range testkit.Scale(100) {
-			for ex.Parked() < 2 || ex.Thieves() > 0 {
-				osthread.Yield()
-			}
-			require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
-				done := make(chan struct{})
-				l.push(w, does(func() { close(done) }))
-				l.push(w, does(func() { <-done }))
-			})))
-		}
-		require.NoError(t, ex.Close())
-	})
 }
 
 // An executor may be closed while the clock of its quiet callers is set.

@@ -20,8 +20,8 @@ var bubble = newAnalyzer("bubble", "report an executor of New in a bubble of tes
 					return true
 				}
 				if pkg, name := callee(pass, call); pkg == module+"executor" && name == "New" {
-					pass.Reportf(call.Pos(), "in a bubble of testing/synctest no time passes while an executor with "+
-						"threads is open, and synctest.Wait waits for ever: use executor.NewInline")
+					pass.Reportf(call.Pos(), "executor.New fails in a bubble of testing/synctest, where no time would pass "+
+						"while its threads sleep: use executor.NewInline")
 				}
 				return true
 			})

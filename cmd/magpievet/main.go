@@ -6,7 +6,7 @@
 //
 // It finds:
 //
-//   - bubble: an executor of [executor.New] in a bubble of testing/synctest, where no time passes while it is open
+//   - bubble: an executor of [executor.New] in a bubble of testing/synctest, where New fails
 //   - joins: a Fork whose result nobody can join
 //   - pulls: a function of iter.Pull in a task that did not call Pull itself: the runtime ends the process
 //   - scopes: a Scope in a function that runs elsewhere and has one of its own

@@ -105,14 +105,14 @@ func (w *Watch) Close() {
 
 // wake lists w with the clock.
 func (w *Watch) wake() {
-	if w.host != nil && !inBubble() && w.on.CompareAndSwap(0, 1) {
+	if w.host != nil && !InBubble() && w.on.CompareAndSwap(0, 1) {
 		ticker.add(w)
 	}
 }
 
-// inBubble reports whether the caller runs in a bubble of testing/synctest: only there the time has no monotonic part.
+// InBubble reports whether the caller runs in a bubble of testing/synctest: only there the time has no monotonic part.
 // A timer that is made or set there goes by the bubble's clock, and ends with it.
-func inBubble() bool {
+func InBubble() bool {
 	now := time.Now()
 	return now == now.Round(0)
 }
@@ -211,7 +211,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 
 // hurry makes the clock look soon, unless that would set its timer to a bubble's time.
 func (w *Watch) hurry() {
-	if !inBubble() && w.slow.CompareAndSwap(1, 0) {
+	if !InBubble() && w.slow.CompareAndSwap(1, 0) {
 		ticker.hurry()
 	}
 }

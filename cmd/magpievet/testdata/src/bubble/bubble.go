@@ -10,7 +10,7 @@ import (
 func TestNew(t *testing.T) {
 	ex, _ := executor.New(executor.Config{}) // outside
 	synctest.Test(t, func(t *testing.T) {
-		ex, err := executor.New(executor.Config{}) // want `in a bubble of testing/synctest no time passes`
+		ex, err := executor.New(executor.Config{}) // want `executor.New fails in a bubble of testing/synctest`
 		_, _ = ex, err
 		_ = executor.NewInline(1)
 	})
@@ -19,5 +19,5 @@ func TestNew(t *testing.T) {
 }
 
 func named(*testing.T) {
-	_, _ = executor.New(executor.Config{}) // want `in a bubble of testing/synctest no time passes`
+	_, _ = executor.New(executor.Config{}) // want `executor.New fails in a bubble of testing/synctest`
 }
