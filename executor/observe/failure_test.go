@@ -45,6 +45,10 @@ func TestTraceFailures(t *testing.T) {
 			said, _ := f.of("X", "g")[0].Args["error"].(string)
 			require.True(t, c.says(said), "%q", said)
 			require.Len(t, f.of("X", "good"), 1)
+			marks := f.of("i", "failure")
+			require.Len(t, marks, 1)
+			require.Equal(t, "failed", marks[0].Name)
+			require.Equal(t, f.of("X", "g")[0].End-1, marks[0].Begin)
 		})
 	}
 }

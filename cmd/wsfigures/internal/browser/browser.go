@@ -85,29 +85,15 @@ func Open(ctx context.Context, path, file string, width int) (*Page, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a file", file)
 	}
-	const height = 1000
-	options := slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path),
-		chromedp.WindowSize(width, height),
-		chromedp.Flag("hide-scrollbars", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND"),
-		chromedp.WSURLReadTimeout(time.Minute), // a busy machine starts it slowly
-	})
-	if os.Geteuid() == 0 {
-		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root
-	}
-	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
-	defer stop()
-	ctx, closeTab := chromedp.NewContext(ctx, chromedp.WithLogf(discard), chromedp.WithErrorf(discard))
-	defer closeTab()
-
 	slashed := "/" + strings.TrimPrefix(filepath.ToSlash(file), "/") // a volume of Windows has none
 	own := (&url.URL{Scheme: "file", Path: slashed}).String()
 	r := &recorder{own: own}
-	if err := chromedp.Listen(ctx, r.event); err != nil { // starts the browser
-		return nil, fmt.Errorf("%s does not start: %w", path, err)
+	ctx, stop, err := start(ctx, path, width, r.event)
+	if err != nil {
+		return nil, err
 	}
-	if err := chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), height), chromedp.Navigate(own)); err != nil {
+	defer stop()
+	if err := chromedp.Do(ctx, chromedp.Navigate(own)); err != nil {
 		return nil, fmt.Errorf("%s does not open: %w", file, err)
 	}
 	p, err := chromedp.Run(ctx, chromedp.Evaluate[Page](measure, chromedp.EvalAwaitPromise))
@@ -124,6 +110,34 @@ func Open(ctx context.Context, path, file string, width int) (*Page, error) {
 	p.own = own
 	p.Console, p.Requests = r.lists()
 	return &p, nil
+}
+
+// start starts the browser at path with a tab, whose events it passes on. The window has the width. No other host
+// than this one has an address. The function ends the browser.
+func start(ctx context.Context, path string, width int, event func(any)) (context.Context, func(), error) {
+	const height = 1000
+	options := slices.Concat(chromedp.DefaultExecAllocatorOptions[:], []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path),
+		chromedp.WindowSize(width, height),
+		chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"),
+		chromedp.WSURLReadTimeout(time.Minute), // a busy machine starts it slowly
+	})
+	if os.Geteuid() == 0 {
+		options = append(options, chromedp.NoSandbox) // Chromium's sandbox refuses root
+	}
+	ctx, stop := chromedp.NewExecAllocator(ctx, options...)
+	ctx, closeTab := chromedp.NewContext(ctx, chromedp.WithLogf(discard), chromedp.WithErrorf(discard))
+	end := func() { closeTab(); stop() }
+	err := chromedp.Listen(ctx, event) // starts the browser
+	if err == nil {
+		err = chromedp.Do(ctx, chromedp.EmulateViewport(int64(width), height))
+	}
+	if err != nil {
+		end()
+		return nil, nil, fmt.Errorf("%s does not start: %w", path, err)
+	}
+	return ctx, end, nil
 }
 
 // tallest is the height of a picture up to which Chromium makes one. The picture of a taller page is of its beginning.

