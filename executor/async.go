@@ -96,12 +96,14 @@ func (f *Future[T]) make(_ *Worker, ctx context.Context) error {
 
 func execFuture(w *Worker, it *Item) *Item {
 	f := futureOf(it)
-	if !f.claim() {
-		w.uncount()
+	if !f.claim() { // it was cancelled
+		partsOf(w).skip()
 		return nil
 	}
 	err := f.begin()
-	if err == nil {
+	if err != nil {
+		partsOf(w).skip()
+	} else {
 		before := w.labels.set
 		// In a nested wait the task below may have set labels of its own.
 		if labels := w.labelsFor(f.ctx.labels); labels != before || w.waits.nested > 0 {

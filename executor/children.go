@@ -135,6 +135,7 @@ func execChild(w *Worker, it *Item) *Item {
 	r := s.run
 	if r.Stopped() {
 		c.err, c.skipped = r.Run().whyStopped(), true
+		r.Run().SkipTask(w, nil, c.err)
 	} else {
 		var err error
 		switch {

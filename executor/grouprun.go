@@ -171,7 +171,9 @@ func execGroupTask(w *Worker, it *Item) *Item {
 	t := groupTaskOf(it)
 	r := groupRunOf(it.Body)
 	var err error
-	if !r.skip(w, t) {
+	if r.skip(w, t) {
+		r.Run().SkipTask(w, nil, nil)
+	} else {
 		err = r.call(t, r.of.Context())
 	}
 	return r.endTask(w, t, err)

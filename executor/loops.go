@@ -125,8 +125,8 @@ func (w *Worker) runOne(it *Item) (next *Item, ok bool) {
 	if it.Body != w.body {
 		w.enter(it.Body)
 	}
+	w.core.noticeContexts() // first: it may run items, and what they publish does not include this one
 	w.counts.items++
-	w.core.noticeContexts()
 	return it.Exec(w, it), true
 }
 

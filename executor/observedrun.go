@@ -6,9 +6,8 @@ import (
 	"runtime/debug"
 )
 
-// Observed reports whether the executor has observers of tasks. The job must then use CallTask for each task, and
-// SkipTask for each that it does not run. It is constant, so a job can choose the Exec of its items by it and save the
-// calls.
+// Observed reports whether the executor has observers of tasks. The job must then use CallTask for each task. It is
+// constant, so a job can choose the Exec of its items by it and save the calls.
 func (r *JobRun) Observed() bool { return executorOf(r.core).observers.tellsTasks() }
 
 // CallTask tells the observers that w, the calling worker, is about to run the task, calls fn with the context for it,
@@ -17,9 +16,8 @@ func (r *JobRun) CallTask(w *Worker, task *TaskInfo, fn func(context.Context) er
 	return callTask(w, &r.Run, task, &r.ctx, fn)
 }
 
-// SkipTask tells the observers that the task is not run, and why: for cause or, if that is nil, because the run is
-// stopped. The run must be Observed.
-func (r *JobRun) SkipTask(w *Worker, task *TaskInfo, cause error) {
+// tellSkip tells the observers that the task is not run, and why, see SkipTask.
+func (r *JobRun) tellSkip(w *Worker, task *TaskInfo, cause error) {
 	if cause == nil {
 		cause = r.whyStopped()
 	}

@@ -64,9 +64,10 @@ type workerParts struct {
 	_           pad.Line
 
 	// Shared.
-	leaps  leaps          // what leapfrogging joiners read
-	silent xatomic.Tell32 // 1: the worker was found to sleep in a task outside Blocking, see stallHost
-	_      pad.Line
+	leaps   leaps          // what leapfrogging joiners read
+	skipped xatomic.Tell64 // the number of skipped tasks
+	silent  xatomic.Tell32 // 1: the worker was found to sleep in a task outside Blocking, see stallHost
+	_       pad.Line
 }
 
 // partsOf returns the parts of worker w.

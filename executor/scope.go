@@ -277,9 +277,11 @@ func execRoot(w *Worker, it *Item) *Item {
 		}
 	} else {
 		r.skipped = true
+		var task *TaskInfo
 		if r.tasks != nil {
-			r.Run().SkipTask(w, &r.tasks[rootTask], nil)
+			task = &r.tasks[rootTask]
 		}
+		r.Run().SkipTask(w, task, nil)
 	}
 	forksOf(w).endTaken(f)
 	r.left.Out(1) // not the end: w is counted

@@ -14,7 +14,8 @@ import (
 // submissions, which comes every 64 items. So counters that are read again and again lag by at most 64 items of each
 // worker, while runs are in progress. A task is one item together with the calls of [Fork] that its worker runs itself,
 // and so is a drainer of package pool. When a run has ended, its tasks are counted in full; attempts to steal may still
-// lag.
+// lag. Skipped tasks are counted as observers are told of them, see [Observer], and so are futures of [Async] whose
+// function is not called.
 //
 // Counters never decrease, also when spare workers come and go. They keep their last values after Close. Gauges do not
 // lag, but they are read one after the other, and so need not agree with each other.
@@ -45,8 +46,9 @@ type Stats struct {
 
 // WorkerStats holds the counters of one worker, or the sum of several.
 type WorkerStats struct {
-	Tasks uint64 // tasks run; includes tasks that were skipped after a failure or cancellation
-	Pops  uint64 // items taken from the worker's own deque
+	Tasks   uint64 // tasks run
+	Skipped uint64 // tasks that were not run because of a failure or cancellation; not in Tasks
+	Pops    uint64 // items taken from the worker's own deque
 	// StealsTried counts attempts to steal from other workers' deques. It leaves out deques that were seen to be empty
 	// beforehand, unless the kind of deque hides items.
 	StealsTried uint64
@@ -69,6 +71,7 @@ func (ex *executor) stats() Stats {
 	s := Stats{Workers: make([]WorkerStats, len(workers))}
 	for i, w := range workers {
 		s.Workers[i] = w.seen.snapshot()
+		s.Workers[i].Skipped = partsOf(w).skipped.Load()
 		s.Workers[i].Peers = partsOf(w).peer.snapshot()
 		s.Total.add(s.Workers[i], 1)
 		if w.seen.asked.Load() == 0 {
@@ -101,6 +104,7 @@ func (s Stats) Sub(old Stats) Stats {
 // add adds b, factor times.
 func (a *WorkerStats) add(b WorkerStats, factor uint64) {
 	a.Tasks += factor * b.Tasks
+	a.Skipped += factor * b.Skipped
 	a.Pops += factor * b.Pops
 	a.StealsTried += factor * b.StealsTried
 	a.StealsWon += factor * b.StealsWon

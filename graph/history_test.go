@@ -167,19 +167,44 @@ func (h *history) String() string {
 // once runs the model on an ex that is otherwise idle, and checks its history.
 func (m *model) once(t testing.TB, ex *executor.Executor, s script) *history {
 	t.Helper()
-	before := ex.Stats().Total.Tasks
+	before := ex.Stats()
 	h := m.newHistory(ex, s)
 	m.log = h
 	h.start(context.Background())
 	h.finish(t)
 	m.log = nil
-	tasks := int(ex.Stats().Total.Tasks - before)
-	least, most := h.counted()
-	if tasks < least || tasks > most {
-		require.FailNow(t, "Stats counts every task of a run once, those that were skipped too",
-			"%d were counted, not %d to %d\n%v", tasks, least, most, h)
-	}
+	checkStats(t, ex.Stats().Sub(before), h)
 	return h
+}
+
+// checkStats compares what Stats has counted with histories.
+func checkStats(t testing.TB, s executor.Stats, all ...*history) {
+	t.Helper()
+	calls, least, most := 0, 0, 0
+	for _, h := range all {
+		l, m := h.counted()
+		calls, least, most = calls+h.calls(), least+l, most+m
+	}
+	if got := int(s.Total.Tasks); got != calls {
+		require.FailNow(t, "Stats counts every task once", "%d were counted, not %d\n%v", got, calls, all)
+	}
+	if got := calls + int(s.Total.Skipped); got < least || got > most {
+		require.FailNow(t, "Stats counts the tasks that were skipped", "with these it counts %d, not %d to %d\n%v",
+			got, least, most, all)
+	}
+}
+
+// calls returns the number of tasks that were run.
+func (h *history) calls() (n int) {
+	for i := range h.tasks {
+		if h.tasks[i].fate != unbegun {
+			n++
+		}
+	}
+	for _, inner := range h.inner {
+		n += inner.calls()
+	}
+	return n
 }
 
 // counted returns the least and the largest number of tasks that Stats may count: all of a run, including those that

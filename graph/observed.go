@@ -52,8 +52,6 @@ func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 		if err := r.Run().CallTask(w, &r.observed[r.index(t)], t.fn); err != nil {
 			r.fail(t, err)
 		}
-	} else {
-		r.tellSkipped(w, r.index(t))
 	}
 	l := r.local(w)
 	l.done++
@@ -87,8 +85,6 @@ func execSpecialObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 		} else if err != nil {
 			r.fail(t, err)
 		}
-	} else {
-		r.tellSkipped(w, i)
 	}
 	l.done++
 	return r.release(w, l, t)
@@ -117,7 +113,6 @@ func execDynamicObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	i := r.index(t)
 	l := r.local(w)
 	if r.Disturbed() && !r.mayBegin(w, t) {
-		r.tellSkipped(w, i)
 		return r.endWithout(w, l, i)
 	}
 	l.ran++
@@ -134,7 +129,11 @@ func (r *runState) decideObserved(w *executor.Worker, t *record, i uint32, one *
 	return chosen, err
 }
 
-// tellSkipped tells the observers that task i is skipped, and why.
-func (r *runState) tellSkipped(w *executor.Worker, i uint32) {
-	r.Run().SkipTask(w, &r.observed[i], r.whySkipped(i))
+// skip says that task i is skipped, and why.
+func (r *runState) skip(w *executor.Worker, i uint32) {
+	if r.observed == nil {
+		r.Run().SkipTask(w, nil, nil)
+	} else {
+		r.Run().SkipTask(w, &r.observed[i], r.whySkipped(i))
+	}
 }

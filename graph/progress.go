@@ -34,11 +34,12 @@ func (r *runState) Progress() (p executor.Progress) {
 }
 
 // mayBegin is called before task t begins in a run that is stopped, watched or disturbed by a failure. It reports
-// whether the task may begin. Otherwise it is skipped.
+// whether the task may begin. Otherwise it is skipped, and counted so.
 func (r *runState) mayBegin(w *executor.Worker, t *record) bool {
 	l := r.local(w)
-	if r.isSkipped(r.index(t)) || r.Stopped() {
+	if i := r.index(t); r.isSkipped(i) || r.Stopped() {
 		l.skips++
+		r.skip(w, i)
 		return false
 	}
 	r.tellSkips(l)

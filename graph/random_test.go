@@ -119,7 +119,7 @@ func (s *site) examine(t testing.TB, rng *rand.Rand, m *model) (injected int) {
 
 // overlap runs m several times at once, each with faults of its own, and once more without.
 func (s *site) overlap(t testing.TB, rng *rand.Rand, m *model) (injected int) {
-	before := s.ex.Stats().Total.Tasks
+	before := s.ex.Stats()
 	runs := make([]*history, 2+rng.IntN(4))
 	for i := range runs {
 		runs[i] = m.newHistory(s.ex, script{})
@@ -130,17 +130,12 @@ func (s *site) overlap(t testing.TB, rng *rand.Rand, m *model) (injected int) {
 	for _, h := range runs {
 		h.start(context.Background())
 	}
-	least, most := 0, 0
 	for _, h := range runs {
 		h.finish(t)
 		injected += h.injected()
-		l, u := h.counted()
-		least, most = least+l, most+u
 	}
 	runs[0].checkValues(t)
-	tasks := int(s.ex.Stats().Total.Tasks - before)
-	require.GreaterOrEqual(t, tasks, least)
-	require.LessOrEqual(t, tasks, most)
+	checkStats(t, s.ex.Stats().Sub(before), runs...)
 	m.complete(t, s.ex)
 	return injected
 }

@@ -33,6 +33,7 @@ and the meaning of a name does not change.
 	/magpie/steals/tried:steals              counter, per worker
 	/magpie/steals/won:steals                counter, per worker
 	/magpie/tasks/silent:events              counter
+	/magpie/tasks/skipped:tasks              counter, per worker
 	/magpie/tasks:tasks                      counter, per worker
 	/magpie/wakeups:events                   counter, per worker
 	/magpie/workers/active:workers

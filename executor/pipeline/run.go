@@ -95,6 +95,7 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 		c.join.Arm(1)
 	}
 	if s.Stopped() {
+		s.Run().Uncount(w)
 		return s.done()
 	}
 	t := &s.tokens[c.line]

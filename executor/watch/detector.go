@@ -193,7 +193,8 @@ func (d *detector) long(s *sample) (reports []report) {
 		if i == len(d.previous) {
 			d.previous = append(d.previous, workerRun{})
 		}
-		now := workerRun{busy: state == executor.WorkerRunning, key: s.stats.Workers[i].Tasks, since: s.now}
+		worker := &s.stats.Workers[i]
+		now := workerRun{busy: state == executor.WorkerRunning, key: worker.Tasks + worker.Skipped, since: s.now}
 		if s.tasks != nil {
 			now.key, now.running = s.tasks[i].begins, s.tasks[i]
 			now.busy = now.busy && now.task != nil

@@ -29,16 +29,16 @@ var mayObserve = []string{
 	"executor.(*funcJob).Begin", "executor.(*Group).begin",
 	"graph.(*Graph).begin", "executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
-	"executor.execRoot", // of a run that is skipped
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved",
 	"executor.execChildObserved", "executor.execGroupTaskObserved", "executor.(*JobRun).CallTask",
 	"executor.(*observedCall).make", "executor/pool.(*run).call",
-	"executor.(*runParts).Observed", "executor.(*runParts).CallTask", "executor.(*runParts).SkipTask",
+	"executor.(*runParts).Observed", "executor.(*runParts).CallTask",
+	"executor.(*JobRun).SkipTask", "executor.(*runParts).tellSkip",
 	"executor.observedCall.make", "executor.(*scopeRun).observe",
 	"graph.execObserved", "graph.execSpecialObserved", "graph.execDynamicObserved",
-	"graph.(*runState).runObserved", "graph.(*runState).decideObserved", "graph.(*runState).tellSkipped",
+	"graph.(*runState).runObserved", "graph.(*runState).decideObserved",
 	"executor/pipeline.(*run).observe", "executor/pool.(*run).callObserved",
 }
 
