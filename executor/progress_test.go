@@ -163,3 +163,31 @@ func TestProgressOfOthers(t *testing.T) {
 	require.NoError(t, r.Wait())
 	require.Equal(t, executor.Progress{Over: true}, r.Progress())
 }
+
+// TestProgressGoesForward: while tasks fail and others are skipped, no number of those that have ended goes back, and
+// all numbers together are the total.
+func TestProgressGoesForward(t *testing.T) {
+	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+		const each = 5000
+		g := graph.New("failing")
+		for range each {
+			bad := g.Task(func(context.Context) error { return errTest })
+			bad.Precede(g.Task(nothing))
+			g.Task(nothing)
+		}
+		r := ex.Start(t.Context(), graph.KeepGoing(g))
+		var was executor.Progress
+		for !was.Over {
+			p := r.Progress()
+			if p.Done < was.Done || p.Failed < was.Failed || p.Skipped < was.Skipped {
+				require.Fail(t, "the progress goes back", "from %+v to %+v", was, p)
+			}
+			if p.Done+p.Failed+p.Skipped+p.Left != p.Total {
+				require.Fail(t, "the sum is not the total", "%+v", p)
+			}
+			was = p
+		}
+		require.Equal(t, executor.Progress{Total: 3 * each, Done: each, Failed: each, Skipped: each, Over: true}, was)
+		require.ErrorIs(t, r.Wait(), errTest)
+	})
+}

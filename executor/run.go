@@ -38,7 +38,7 @@ type Run struct {
 	refused   bool // the run did not start, because of err
 	gated     bool // the gate has counted the run in; constant from before it is counted
 	err       xatomic.Plain[error]
-	// last is the progress at the end.
+	// last is the progress that was told last, without total and left, or that at the end.
 	last      struct{ total, done, failed, skipped, left int64 }
 	done      chan struct{} // made by the first call of Done
 	callbacks []func(error) // to call after the end, see tell; nil once over is set
@@ -317,7 +317,8 @@ type Progress struct {
 //
 // Before the first call, workers tell what they have done when they leave the run and after every thousand items or so.
 // From then on they tell it before each task: that costs some tens of nanoseconds a task, and Done does not miss more
-// than the last task of each worker. Calls a tenth of a second apart cost no more.
+// than the last task of each worker. Calls a tenth of a second apart cost no more. Done, Failed and Skipped do not go
+// back, except that a task counts as done until a subflow that it has detached fails, or a Release of its permits.
 func (r *Run) Progress() Progress {
 	r.mustBeMade()
 	r.mu.Lock()
@@ -333,7 +334,25 @@ func (r *Run) Progress() Progress {
 		return Progress{}
 	}
 	r.body.flags.Or(watched)
-	return p.Progress()
+	return r.goForward(p.Progress())
+}
+
+// goForward returns p with numbers of ended tasks that are no less than those told last. A task may be counted as failed
+// or skipped before it counts as ended, and then is missing in p.Done. The new Done is either that or the one told last.
+// The caller holds mu.
+func (r *Run) goForward(p Progress) Progress {
+	l := &r.last
+	ended := max(0, p.Done+p.Failed+p.Skipped-l.done-l.failed-l.skipped) // since then
+	failed := min(ended, max(0, p.Failed-l.failed))
+	skipped := min(ended-failed, max(0, p.Skipped-l.skipped))
+	l.done += ended - failed - skipped
+	l.failed += failed
+	l.skipped += skipped
+	p.Done, p.Failed, p.Skipped = l.done, l.failed, l.skipped
+	if p.Total > 0 {
+		p.Left = p.Total - l.done - l.failed - l.skipped
+	}
+	return p
 }
 
 // waiting returns the number of tasks that hold no worker, and has no effect on the run.
