@@ -38,9 +38,13 @@ func Default() *Executor {
 	return standard.ex
 }
 
-// executorOr returns ex or, if that is nil, the executor of ctx, and if there is none the default one. On behalf of
-// caller it panics if ctx is nil.
-func executorOr(ctx context.Context, ex *Executor, caller string) *Executor {
+// Choose returns ex or, if that is nil, the executor of ctx, see [FromContext], and if there is none that of [Default].
+// It is how functions of this module understand a nil executor beside a context, for libraries that do the same. Choose
+// panics if ctx is nil.
+func Choose(ctx context.Context, ex *Executor) *Executor { return chooseFor(ctx, ex, "Choose") }
+
+// chooseFor is Choose on behalf of caller, which a panic names.
+func chooseFor(ctx context.Context, ex *Executor, caller string) *Executor {
 	if ctx == nil {
 		panic("executor: " + caller + " needs a context, got nil")
 	}

@@ -27,7 +27,7 @@ func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context
 			panic("executor: First of a nil function")
 		}
 	}
-	ex = executorOr(ctx, ex, "First")
+	ex = chooseFor(ctx, ex, "First")
 	var (
 		first xatomic.Pointer[T]
 		begun xatomic.Int32

@@ -58,7 +58,7 @@ type subscription struct{ stop func() bool }
 // init starts f.
 func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if ctx == nil || ex == nil || ex.executor == nil {
-		ex = executorOr(ctx, ex, "Async")
+		ex = chooseFor(ctx, ex, "Async")
 	}
 	f.ex = ex
 	f.Body = &ex.asyncs.Body

@@ -89,7 +89,7 @@ func (g *Group) init(ex *Executor, ctx context.Context) {
 // A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. GroupWithContext panics if
 // ctx is nil.
 func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
-	ex = executorOr(ctx, ex, "GroupWithContext")
+	ex = chooseFor(ctx, ex, "GroupWithContext")
 	g := NewGroup(ex)
 	g.ctx = ctx
 	r := g.begin(ex.currentWorker(), false)

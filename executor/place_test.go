@@ -294,3 +294,16 @@ func BenchmarkPlace(b *testing.B) {
 		})
 	}
 }
+
+// TestChoose: an executor that is given comes before that of the context, and that before the default one.
+func TestChoose(t *testing.T) {
+	given, around := newExecutor(t, executor.Config{Workers: 1}), newExecutor(t, executor.Config{Workers: 1})
+	require.NoError(t, around.Run(t.Context(), one(func(ctx context.Context) error {
+		require.Same(t, given, executor.Choose(ctx, given))
+		require.Same(t, around, executor.Choose(ctx, nil))
+		return nil
+	})))
+	require.Same(t, executor.Default(), executor.Choose(t.Context(), nil))
+	require.PanicsWithValue(t, "executor: Choose needs a context, got nil", func() { executor.Choose(nil, given) })
+	require.Panics(t, func() { executor.Choose(t.Context(), &executor.Executor{}) })
+}

@@ -34,7 +34,7 @@ type Promise[T any] struct {
 // A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. NewPromise panics if ctx is
 // nil.
 func NewPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
-	return newPromise[T](ctx, executorOr(ctx, ex, "NewPromise"))
+	return newPromise[T](ctx, chooseFor(ctx, ex, "NewPromise"))
 }
 
 func newPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
@@ -146,7 +146,7 @@ func (f *future) subscribePromise() {
 //
 // A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. Timer panics if ctx is nil.
 func Timer(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
-	p := newPromise[time.Time](ctx, executorOr(ctx, ex, "Timer"))
+	p := newPromise[time.Time](ctx, chooseFor(ctx, ex, "Timer"))
 	timer := time.AfterFunc(d, func() { p.Resolve(time.Now()) })
 	f := p.Future()
 	f.OnEnd(func(time.Time, error) { timer.Stop() })

@@ -211,7 +211,7 @@ func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg
 	if fn == nil {
 		panic("executor: Call of a nil function")
 	}
-	ex = executorOr(ctx, ex, "Call")
+	ex = chooseFor(ctx, ex, "Call")
 	var r R
 	err = ex.Run(ctx, &funcJob{"call", func(s *Scope) error { r = fn(s, arg); return nil }})
 	if err == nil {

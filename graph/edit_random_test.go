@@ -213,7 +213,7 @@ func (k *editing) checkWalk() {
 			require.Equal(t, s.name(), s.task.Name())
 		}
 		var limits []*graph.Semaphore
-		for sem, n := range s.task.Limits() {
+		for sem, n := range s.task.Acquires() {
 			limits = append(limits, slices.Repeat([]*graph.Semaphore{sem}, n)...)
 		}
 		require.True(t, slices.Equal(s.limits, limits))

@@ -129,7 +129,7 @@ func TestJSONSemaphores(t *testing.T) {
 	g, err := graph.FromJSON([]byte(in), f)
 	require.NoError(t, err)
 	for task := range g.Tasks() {
-		for own, n := range task.Limits() {
+		for own, n := range task.Acquires() {
 			require.Same(t, s, own)
 			require.Equal(t, 2, n)
 		}
@@ -192,7 +192,7 @@ func TestJSONPermits(t *testing.T) {
 	require.Equal(t, in, string(text))
 	var needs, gives []int
 	for task := range g.Tasks() {
-		for _, n := range task.Limits() {
+		for _, n := range task.Acquires() {
 			needs = append(needs, n)
 		}
 		for _, n := range task.Releases() {

@@ -102,13 +102,13 @@ func (t Task) ModuleGraph() *Graph {
 // PriorityLevel returns what was given to [Task.Priority], or Normal.
 func (t Task) PriorityLevel() Priority { return t.owner("PriorityLevel").priorities[t.index] }
 
-// Limits lists the semaphores given to [Task.Hold] and [Task.Acquire], in the order in which they were first given,
+// Acquires lists the semaphores given to [Task.Hold] and [Task.Acquire], in the order in which they were first given,
 // with the number of permits that the task needs to begin.
-func (t Task) Limits() iter.Seq2[*Semaphore, int] {
-	return t.permits("Limits", func(l limit) int { return l.need })
+func (t Task) Acquires() iter.Seq2[*Semaphore, int] {
+	return t.permits("Acquires", func(l limit) int { return l.need })
 }
 
-// Releases lists the semaphores given to [Task.Hold] and [Task.Release] as Limits does, with the number of permits
+// Releases lists the semaphores given to [Task.Hold] and [Task.Release] as Acquires does, with the number of permits
 // that the task gives back at its end.
 func (t Task) Releases() iter.Seq2[*Semaphore, int] {
 	return t.permits("Releases", func(l limit) int { return l.back })

@@ -11,7 +11,7 @@ and the meaning of a name does not change.
 
 	/magpie/futures:futures
 	/magpie/intake/inside:runs               with Config.MaxRuns
-	/magpie/intake/limit:runs                with Config.MaxRuns
+	/magpie/intake/maximum:runs              with Config.MaxRuns
 	/magpie/intake/refused:calls             counter, with Config.MaxRuns
 	/magpie/intake/waited:calls              counter, with Config.MaxRuns
 	/magpie/intake/waiting:calls             with Config.MaxRuns

@@ -106,7 +106,7 @@ func TestReadOfABoundedIntake(t *testing.T) {
 		return all(ex)["/magpie/intake/waiting:calls"].Value.Uint64() == 1
 	})
 	m := all(ex)
-	require.EqualValues(t, 1, m["/magpie/intake/limit:runs"].Value.Uint64())
+	require.EqualValues(t, 1, m["/magpie/intake/maximum:runs"].Value.Uint64())
 	require.EqualValues(t, 1, m["/magpie/intake/inside:runs"].Value.Uint64())
 	require.EqualValues(t, 2, m["/magpie/intake/refused:calls"].Value.Uint64())
 	close(gate)

@@ -22,7 +22,7 @@ var table = []row{
 		func(s *executor.Stats) int { return s.Gauges.Futures }),
 	intake("/magpie/intake/inside:runs", "Runs and futures in progress that were started from outside.",
 		func(s *executor.Stats) int { return s.Intake.Inside }),
-	intake("/magpie/intake/limit:runs", "Runs and futures from outside that there is room for, Config.MaxRuns.",
+	intake("/magpie/intake/maximum:runs", "Runs and futures from outside that there is room for, Config.MaxRuns.",
 		func(s *executor.Stats) int { return s.Intake.MaxRuns }),
 	refusals("/magpie/intake/refused:calls", "Calls of TryStart and Group.TryGo that found no room.",
 		func(s *executor.Stats) uint64 { return s.Intake.Refused }),

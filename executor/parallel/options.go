@@ -40,12 +40,7 @@ func (o Options) check(ctx context.Context, name string, hasNil bool) Options {
 	case o.Workers < 0:
 		panic(fmt.Sprintf("parallel: Workers %d is negative", o.Workers))
 	}
-	if o.Executor == nil {
-		var ok bool
-		if o.Executor, ok = executor.FromContext(ctx); !ok {
-			o.Executor = executor.Default()
-		}
-	}
+	o.Executor = executor.Choose(ctx, o.Executor)
 	return o
 }
 

@@ -153,12 +153,7 @@ func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T,
 	if ctx == nil {
 		panic("pipeline: Collect needs a context, got nil")
 	}
-	if ex == nil {
-		var ok bool
-		if ex, ok = executor.FromContext(ctx); !ok {
-			ex = executor.Default()
-		}
-	}
+	ex = executor.Choose(ctx, ex)
 	var all []T
 	p, err := Sink(f, Serial, func(_ *Token, value T) error {
 		all = append(all, value)

@@ -68,7 +68,7 @@ func TestPicture(t *testing.T) {
 		Magpie map[string]any `json:"magpie"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(body), &vars))
-	require.EqualValues(t, inProgress, vars.Magpie["/magpie/intake/limit:runs"])
+	require.EqualValues(t, inProgress, vars.Magpie["/magpie/intake/maximum:runs"])
 	for path, want := range map[string]int{
 		"/pictures?width=0": http.StatusBadRequest, "/pictures?width=many": http.StatusBadRequest,
 		"/pictures": http.StatusBadRequest, "/pictures?width=4001": http.StatusBadRequest,
