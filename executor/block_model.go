@@ -17,6 +17,8 @@ func (ex *core) block(e ending) {
 		case firstEnd: // the programs end the future before
 			e.before.subscribeForWaiter()
 			e.before.ends.Await(&ended)
+		case *until:
+			e.await()
 		}
 	})
 }

@@ -9,7 +9,10 @@ import (
 // that the helper meets goes to the injector.
 //
 // If help has run any item, the goroutine has the given labels afterwards.
-func (w *Worker) help(r *Run, labels context.Context) {
+func (w *Worker) help(r *Run, labels context.Context) { w.helpUntil(r, r, labels) }
+
+// helpUntil is help until x is over, which is r or a state of it.
+func (w *Worker) helpUntil(x awaited, r *Run, labels context.Context) {
 	w.core.attached.withheld.make(w)
 	outer := w.enterNested(r, r.markOn(w), nil)
 	outer.labels = labels
@@ -20,7 +23,7 @@ func (w *Worker) help(r *Run, labels context.Context) {
 		w.lane.NoteEmpty() // foreign forks may have gone from the lane to the injector
 		w.exitNested(outer)
 	}()
-	w.wait(r, waiter{outer.body, labels})
+	w.wait(x, waiter{outer.body, labels})
 }
 
 // maxDepth is how many helps there may be on a worker's stack. Each takes one to two kilobytes, besides the frames of

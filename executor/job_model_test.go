@@ -30,6 +30,7 @@ func (c *tally) get() int { return c.n.Get() }
 type job struct {
 	Body
 	first func(*Worker)
+	r     *JobRun // of its one run; set by Begin
 
 	// The items that exist and are not done, and the workers between Enter and Leave: 0 is the end.
 	left xatomic.Int32
@@ -48,7 +49,10 @@ func newJob(first func(*Worker)) *job {
 
 func (j *job) Name() string { return "job" }
 
-func (j *job) Begin(*JobRun) (*Item, error) { return j.item(j.first), nil }
+func (j *job) Begin(r *JobRun) (*Item, error) {
+	j.r = r
+	return j.item(j.first), nil
+}
 
 func (j *job) Enter(*Worker) { j.left.Add(1) }
 

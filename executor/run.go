@@ -30,6 +30,7 @@ type Run struct {
 	inside  xatomic.Pointer[Run] // a run that this one was found to be within; nil after the end
 	visited xatomic.Uint64       // bit id%64: such a worker has run items of this run or of one nested in it
 	awaited xatomic.Int32        // workers asleep in help for this run
+	alarm   alarm                // for callers of JobRun.Await that are on no worker
 	over    xatomic.Bool         // set after err; P1: publishes it
 
 	mu        xsync.Mutex

@@ -8,13 +8,17 @@
 // # Values
 //
 // A [Flow] is a pipeline whose stages pass typed values on. Its source is a function, with [Source], a sequence, with
-// [SourceSeq], or a channel, with [SourceChan]. [Map] adds a stage, and [Sink] the last one. [Collect] runs a Flow and
-// returns what comes out, in order. So a parallel map over a sequence is
+// [SourceSeq] or, if it has errors, [SourceSeq2], or a channel, with [SourceChan]. [Map] adds a stage, and [Sink] the
+// last one. [Collect] runs a Flow and returns what comes out, in order. So a parallel map over a sequence is
 //
 //	words := pipeline.SourceSeq("shout", 0, strings.FieldsSeq(text))
 //	loud, err := pipeline.Collect(ctx, ex, pipeline.Map(words, pipeline.Parallel, shout))
 //
-// where shout is a func(*Token, string) (string, error).
+// where shout is a func(*Token, string) (string, error). [Values] runs a Flow while a loop ranges over what comes out:
+//
+//	for word, err := range pipeline.Values(ctx, ex, pipeline.Map(words, pipeline.Parallel, shout)) {
+//
+// What Values returns may itself be the source of a Flow, with [SourceSeq2].
 //
 // [New] makes a pipeline of stages that pass nothing on. The program then keeps the data of tokens, in slices that are
 // indexed by line:

@@ -23,6 +23,7 @@ type run struct {
 	next     int       // number of the next token; used by the first stage, which is serial
 	deferred *deferred // the same; nil until the first deferral
 	gates    []gate    // by stage; nil if no stage has a limit
+	held     bool      // a loop takes the values: see hold; constant
 
 	_ pad.Line
 	// left counts the cells that are ready or run, and the workers between Enter and Leave, each as oneWorker.
@@ -127,6 +128,9 @@ func (s *run) exec(w *executor.Worker, c *cell) *executor.Item {
 	}
 	if c.stage == len(s.stages)-1 {
 		s.through.Add(1)
+		if s.held {
+			return s.hold(aside) // the loop may have taken the value: t is another's
+		}
 	}
 	if n := c.on; n.join.Done(1) {
 		on = n

@@ -47,23 +47,40 @@ func await[T any](ctx context.Context, c <-chan T) (value T, ok bool, err error)
 }
 
 // SourceSeq begins a Flow whose values are those of a sequence. Each run iterates over seq on a goroutine of its own,
-// and takes up to two values for each line in advance. The worker that needs a value which is not there yet waits as in
-// [executor.Blocking]. If the run ends early, seq is told so as by a break in a range loop. The run waits until seq has
-// returned. A panic in seq fails the run.
+// and asks it for values in advance, see [Flow.MaxAhead]. The worker that needs a value which is not there yet waits as
+// in [executor.Blocking]. If the run ends early, seq is told so as by a break in a range loop. The run waits until seq
+// has returned. A panic in seq fails the run.
 //
 // The function next of [iter.Pull] is no source for [Source]: workers are locked to OS threads, and there the runtime
 // ends the process, because OS thread locking must match locking at coroutine creation.
 func SourceSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
-	f := Flow[T]{name: name, lines: lines, stages: []Stage{stageOf(Serial, false)}}
+	var pairs iter.Seq2[T, error]
+	if seq != nil {
+		pairs = func(yield func(T, error) bool) {
+			seq(func(value T) bool { return yield(value, nil) })
+		}
+	}
+	return sourceSeq(name, lines, "SourceSeq", pairs)
+}
+
+// SourceSeq2 is [SourceSeq] for a sequence of values and errors, such as [Values] returns. The first error that is not
+// nil is the last pair that it is asked for, and fails the run. The value beside the error is not used.
+func SourceSeq2[T any](name string, lines int, seq iter.Seq2[T, error]) Flow[T] {
+	return sourceSeq(name, lines, "SourceSeq2", seq)
+}
+
+func sourceSeq[T any](name string, lines int, function string, seq iter.Seq2[T, error]) Flow[T] {
+	f := Flow[T]{name: name, lines: lines, isSeq: true, stages: []Stage{stageOf(Serial, false)}}
 	if seq == nil {
-		f.wrong = fmt.Errorf("pipeline %q: SourceSeq of a nil sequence", name)
+		f.wrong = fmt.Errorf("pipeline %q: %s of a nil sequence", name, function)
 	}
 	f.bind = func(b *binding) []place[T] {
 		out := make([]place[T], b.lines)
 		var r *reader[T]
 		b.run = append(b.run, func(t *Token) (err error) {
 			if r == nil {
-				r = &reader[T]{run: t.run, seq: seq, values: make(chan T, 2*b.lines)}
+				// The sequence has made one more value than the channel holds when it waits.
+				r = &reader[T]{run: t.run, seq: seq, values: make(chan T, b.ahead-1)}
 				t.run.left.In(1)
 				xsync.Go(r.read)
 			}
@@ -78,7 +95,7 @@ func SourceSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
 // A reader iterates over a sequence for a run. It has a unit in run.left, so the run does not end before it.
 type reader[T any] struct {
 	run    *run
-	seq    iter.Seq[T]
+	seq    iter.Seq2[T, error]
 	values chan T // closed when seq has returned
 }
 
@@ -96,15 +113,22 @@ func (r *reader[T]) read() {
 			r.run.fail(0, taken, err)
 		}
 	}()
+	err = r.pass(&taken)
+}
+
+// pass passes the values on, and counts them in taken. It returns the error of the sequence.
+func (r *reader[T]) pass(taken *int) error {
 	ended := r.run.ctx.Done()
-	for value := range r.seq {
+	for value, err := range r.seq {
+		if err != nil {
+			return err
+		}
 		select {
 		case r.values <- value:
-			taken++
-			continue
+			*taken++
 		case <-ended:
+			return nil
 		}
-		break
 	}
-	err = nil
+	return nil
 }

@@ -244,7 +244,7 @@ func isScope(x ast.Expr) bool {
 var channelFiles = []string{
 	"executor/async.go", "executor/context.go", "executor/future.go", "executor/inline.go",
 	"executor/intake.go", "executor/observe/writer.go", "executor/pipeline/source.go", "executor/run.go",
-	"executor/groupgo.go", "executor/patience.go", "executor/shutdown.go", "graph/hand.go",
+	"executor/groupgo.go", "executor/patience.go", "executor/shutdown.go", "executor/until.go", "graph/hand.go",
 	"internal/xsync/twins_unsafe.go", "internal/xsync/xsync.go",
 }
 
