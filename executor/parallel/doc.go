@@ -21,6 +21,7 @@
 //	  of an iter.Seq                  ForEach
 //	a slice from a slice              Map
 //	  from two slices                 Map2
+//	  a sequence from an iter.Seq     MapSeq
 //	  of the elements to keep         Filter
 //	  of any number for an element    FlatMap
 //	one value from a slice            Reduce, MapReduce
@@ -69,7 +70,7 @@
 //
 //   - calls for the rest of 64 elements in all loops, reductions, scans and searches, whatever the Grain. A Grain of 1
 //     makes it no call: it suits functions that take long;
-//   - [ForEach], [ForTiles]: no call;
+//   - [ForEach], [ForTiles], [MapSeq]: no call;
 //   - [ForBlocks]: no call, but the blocks in progress are not cut short;
 //   - [SortFunc] and [SortStableFunc]: the comparisons for one piece of Grain elements, by default 2048, for 64
 //     elements with a pivot, or for the choice of the pivot out of 127; for one merge of 4096 elements in

@@ -3,6 +3,7 @@ package parallel
 import (
 	"context"
 	"iter"
+	"math"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
@@ -82,7 +83,7 @@ func (f *feed[T]) fill(s *executor.Scope, seq iter.Seq[T], b batching) {
 			return
 		}
 		if batch == nil {
-			batch = make([]T, 0, b.size)
+			batch = make([]T, 0, min(b.size, eachBatch))
 		}
 		if batch = append(batch, x); len(batch) < b.size {
 			continue
@@ -101,7 +102,7 @@ func (f *feed[T]) fill(s *executor.Scope, seq iter.Seq[T], b batching) {
 func (f *feed[T]) makeRoom(s *executor.Scope, b batching) {
 	for {
 		f.mu.Lock()
-		if f.queued+b.size <= b.limit() || len(f.batches) == 0 {
+		if f.queued <= b.limit()-b.size || len(f.batches) == 0 {
 			f.mu.Unlock()
 			return
 		}
@@ -207,7 +208,10 @@ func (b *batching) limit() int {
 	if b.ahead > 0 {
 		return b.ahead
 	}
-	return eachAhead * b.workers * b.size
+	if batches := eachAhead * b.workers; b.size <= math.MaxInt/batches {
+		return batches * b.size
+	}
+	return math.MaxInt
 }
 
 // adapt is called at the end of a batch. A batch should take longBlock/2 to longBlock, with the batches that the task

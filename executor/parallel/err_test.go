@@ -145,6 +145,21 @@ var fails = map[string]failing{
 			return parallel.ForEachErr(ctx, o, count(n), hit)
 		})
 	}},
+	"MapSeqErr": {
+		want: func(n int) any { return indices(n) },
+		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {
+			all := []int{}
+			for i, err := range parallel.MapSeqErr(ctx, o, count(n), func(ctx context.Context, i int) (int, error) {
+				return i, f(ctx, i)
+			}) {
+				if err != nil {
+					return all, err
+				}
+				all = append(all, i)
+			}
+			return all, nil
+		},
+	},
 	"MapErr": {
 		want: func(n int) any { return indices(n) },
 		call: func(ctx context.Context, o parallel.Options, n int, f check) (any, error) {

@@ -126,8 +126,16 @@ func TestBadArguments(t *testing.T) {
 		"ForSliceErr":  func() error { return parallel.ForSliceErr(ctx, o, ints, nil) },
 		"ForEach":      func() error { return parallel.ForEach(ctx, o, none, nil) },
 		"ForEachErr":   func() error { return parallel.ForEachErr(ctx, o, none, nil) },
-		"Map":          func() error { return parallel.Map(ctx, o, ints, ints, (func(int) int)(nil)) },
-		"MapErr":       func() error { return parallel.MapErr(ctx, o, ints, ints, any1(nil)) },
+		"MapSeq": func() error {
+			parallel.MapSeq(ctx, o, none, (func(int) int)(nil))
+			return nil
+		},
+		"MapSeqErr": func() error {
+			parallel.MapSeqErr(ctx, o, none, any1(nil))
+			return nil
+		},
+		"Map":    func() error { return parallel.Map(ctx, o, ints, ints, (func(int) int)(nil)) },
+		"MapErr": func() error { return parallel.MapErr(ctx, o, ints, ints, any1(nil)) },
 		"Map2": func() error {
 			return parallel.Map2(ctx, o, ints, ints, ints, (func(int, int) int)(nil))
 		},

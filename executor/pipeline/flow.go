@@ -220,10 +220,10 @@ func (f Flow[T]) MaxTokens(tokens int) Flow[T] {
 // in advance: values that the sequence has made and no token has. With 1 the sequence makes a value when the one before
 // has entered the pipeline. 0, as without MaxAhead, stands for two for each line. MaxAhead returns the Flow.
 //
-// A run holds these values, and one in each line. With values of 8 MB and two workers it took 117 MB of memory without
-// MaxAhead, 85 MB with 2 and 62 MB with 1, and goroutines around a channel without a buffer took 54 MB (AMD EPYC, Go
-// 1.26, 2026-11-27). The more values there are in advance, the less often the sequence and the workers wait for each
-// other: a larger number is better for small values that take little work.
+// A run holds these values, and one in each line. With values of 8 MB and two workers it took 102 to 117 MB of memory
+// without MaxAhead, 85 MB with 2 and 62 to 69 MB with 1. Goroutines around a channel without a buffer took 54 MB (AMD
+// EPYC, Go 1.26, 2026-11-27). The more values there are in advance, the less often the sequence and the workers wait
+// for each other: a larger number is better for small values that take little work.
 func (f Flow[T]) MaxAhead(values int) Flow[T] {
 	f.check("MaxAhead")
 	switch {
