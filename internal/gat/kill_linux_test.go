@@ -152,7 +152,10 @@ func TestStopHoldsJoin(t *testing.T) {
 	held, err := a.at.Load().held(rebalancing)
 	require.NoError(t, err)
 	require.True(t, held, "the process is to stop where it holds byte 0")
+	before := joinPatience
+	joinPatience = time.Millisecond
 	_, err = Join(path, childProcessors, testCycle, Terms{})
+	joinPatience = before
 	require.ErrorIs(t, err, ErrBusy)
 	require.ErrorContains(t, err, strconv.Itoa(c.Process.Pid))
 	require.NoError(t, c.Process.Signal(unix.SIGCONT))
@@ -163,12 +166,16 @@ func TestStopHoldsJoin(t *testing.T) {
 // TestStopped: a stopped job has its minimum after two seconds, keeps its slot, and has its place again when it goes
 // on.
 func TestStopped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "table")
+	path, system, ahead := filepath.Join(t.TempDir(), "table"), now, time.Duration(0)
+	now = func() uint64 { return system() + uint64(ahead) }
+	defer func() { now = system }()
 	a := join(t, path, childProcessors, Terms{Name: "a"})
 	c := command(path, "steady", 0, 0)
 	start(t, c)
 	await(t, "the processors are shared", func() bool { return update(t, a, 8) == 4 })
 	require.NoError(t, c.Process.Signal(unix.SIGSTOP))
+	require.True(t, hasStopped(t, c))
+	ahead = 3 * time.Second
 	await(t, "the stopped job's processors are given back", func() bool { return update(t, a, 8) == 6 })
 	s := look(t, path)
 	require.Len(t, s.Jobs, 2)
@@ -176,6 +183,7 @@ func TestStopped(t *testing.T) {
 	require.Greater(t, s.Jobs[1].Heartbeat, 2*time.Second)
 	require.True(t, s.Jobs[1].Alive)
 	require.Equal(t, 2, s.Jobs[1].Allotment)
+	ahead = 0
 	require.NoError(t, c.Process.Signal(unix.SIGCONT))
 	await(t, "the job has its place again", func() bool { return update(t, a, 8) == 4 })
 	require.Equal(t, s.Jobs[1].PID, look(t, path).Jobs[1].PID)

@@ -27,5 +27,11 @@ func NewMonitorTimer(set func(time.Duration)) *MonitorTimer { return &monitorTim
 func (m *MonitorTimer) Note()    { m.note() }
 func (m *MonitorTimer) Expired() { m.expired() }
 
+// LeftAlone is the Quiet from which on the timer is not set until a thread goes to sleep.
+const LeftAlone = len(monitorIntervals)
+
 // Quiet returns how many times in a row the timer that all sleeps share has expired without news.
 func Quiet() int { return int(monitor.quiet.Load()) }
+
+// Expire is an expiry of the timer that all sleeps share, before its time.
+func Expire() { monitor.expired() }
