@@ -22,7 +22,7 @@ func (ex *Executor) Dump(out io.Writer) error {
 
 // Dump implements living.Dumper.
 func (ex *executor) Dump(out io.Writer) error {
-	var b, list strings.Builder
+	var b strings.Builder
 	workers := ex.workers()
 	fmt.Fprintf(&b, "executor %q: %d workers, policy %s, callers %s, thieves %d, actives %d, helpers asleep %d, "+
 		"stopping %v\n",
@@ -78,7 +78,7 @@ func (ex *executor) Dump(out io.Writer) error {
 			fmt.Fprintf(&b, ", goroutine %d", g)
 		}
 		if r := w.sleeper.run.Load(); r != nil {
-			fmt.Fprintf(&b, ", waits for run of %q", r.job.Name())
+			fmt.Fprintf(&b, ", waits for run of %q", r.Name())
 		}
 		b.WriteByte('\n')
 	}
@@ -86,29 +86,38 @@ func (ex *executor) Dump(out io.Writer) error {
 		b.WriteString("a task that sleeps outside Blocking keeps from other workers: private forks of Fork, " +
 			"items that its deque hides, and with one worker the other tasks of its graph\n")
 	}
-	ex.mu.Lock()
-	runs := 0
-	for r := ex.runs.Load(); r != nil; r = r.next {
-		runs++
-		fmt.Fprintf(&list, "run of %q: context error %v", r.job.Name(), r.ctx.Err())
+	runs := ex.runsInProgress()
+	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", len(runs), ex.closed.Load())
+	for _, r := range runs {
+		r.noticeContext()
+		err, _ := r.ctx.ending()
+		fmt.Fprintf(&b, "run of %q: context error %v", r.Name(), err)
 		if p := r.parent.Load(); p != nil {
-			fmt.Fprintf(&list, ", nested in run of %q", p.job.Name())
+			fmt.Fprintf(&b, ", nested in run of %q", p.Name())
 		}
 		if n := r.waiting(); n > 0 {
-			fmt.Fprintf(&list, ", %d tasks wait without a worker", n)
+			fmt.Fprintf(&b, ", %d tasks wait without a worker", n)
 		}
 		if p := r.priority; p != Normal {
-			fmt.Fprintf(&list, ", priority %v", p)
+			fmt.Fprintf(&b, ", priority %v", p)
 		}
 		if l := partsOfRun(r).limit; l != nil {
 			in, held := l.load()
-			fmt.Fprintf(&list, ", %d of %d workers, %d items held", in, l.most, held)
+			fmt.Fprintf(&b, ", %d of %d workers, %d items held", in, l.most, held)
 		}
-		list.WriteByte('\n')
+		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", runs, ex.closed.Load())
-	ex.mu.Unlock()
-	b.WriteString(list.String())
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// runsInProgress returns the runs in progress, the newest first. What is asked of them is user code in part, and so must
+// not be asked under mu.
+func (ex *executor) runsInProgress() (runs []*Run) {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	for r := ex.runs.Load(); r != nil; r = r.next {
+		runs = append(runs, r)
+	}
+	return runs
 }

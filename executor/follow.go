@@ -104,7 +104,7 @@ func (r *Run) stopFollowers() {
 		f := all[len(all)-1]
 		all = all[:len(all)-1]
 		err, cause := f.up.ctx.ending()
-		if body := f.stopped(err, cause, newCancelError(f.job.Name(), err, cause)); body != nil {
+		if body := f.stopped(err, cause, newCancelError(nameOf(f.job), err, cause)); body != nil {
 			bodies = append(bodies, body)
 		}
 		all = f.takeFollowers(all)

@@ -48,7 +48,7 @@ func (ex *core) prepare(
 	r.parent.Store(parent)
 	gate := ex.attached.gate
 	if gate != nil && parent == nil && w == nil { // a function of OnEnd, on a worker, must not wait for room
-		if err := gate.enter(ctx, j.Name(), tries); err != nil {
+		if err := gate.enter(ctx, nameOf(j), tries); err != nil {
 			r.stillborn(err)
 			return r, nil
 		}
@@ -163,7 +163,7 @@ func (ex *core) refusal(r *Run) error {
 	if r.parent.Load() == nil || cause == nil {
 		return ErrClosed
 	}
-	return newCancelError(r.job.Name(), context.Canceled, *cause)
+	return newCancelError(nameOf(r.job), context.Canceled, *cause)
 }
 
 // forget removes r from the runs in progress. The caller then calls running.Done, after all that the end of r may

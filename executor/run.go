@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 
@@ -50,10 +51,21 @@ type Run struct {
 	prev, next *Run // in core.runs; guarded by core.mu
 }
 
-// Name returns the run's name: that of [RunOptions], or of its job.
+// Name returns the run's name: that of [RunOptions], or of its job. If the job's Name panics, it says so.
 func (r *Run) Name() string {
 	r.mustBeMade()
-	return r.job.Name()
+	return nameOf(r.job)
+}
+
+// nameOf returns the name of j, or that its Name has panicked: that of a nil pointer does, for example. A name is asked
+// for where a panic would be out of place: at the end of a run, in a dump, under locks.
+func nameOf(j Job) (name string) {
+	defer func() {
+		if value := recover(); value != nil {
+			name = fmt.Sprintf("(Name panicked: %v)", value)
+		}
+	}()
+	return j.Name()
 }
 
 // mustBeMade panics if r is nil or zero.
@@ -94,13 +106,7 @@ func (r *Run) Cancel(cause error) {
 
 // cancel implements canceller.
 func (r *Run) cancel(err, cause error) {
-	r.stop(err, cause, newCancelError(r.nameForError(), err, cause))
-}
-
-// nameForError returns the job's name, or "" if that panics: a job that is a nil pointer may not have begun yet.
-func (r *Run) nameForError() (name string) {
-	defer func() { _ = recover() }()
-	return r.job.Name()
+	r.stop(err, cause, newCancelError(nameOf(r.job), err, cause))
 }
 
 // subscribe implements canceller. It does nothing: a run follows the caller's context from the start.
@@ -360,10 +366,17 @@ func (r *Run) goForward(p Progress) Progress {
 func (r *Run) waiting() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p := r.body.progresser(); p != nil {
-		return p.Progress().Waiting
+	return r.body.progress().Waiting
+}
+
+// progress returns what the hooks of b tell, which may be nil. Where nobody has asked them, their panic is none of the
+// caller's: they then tell nothing.
+func (b *Body) progress() (p Progress) {
+	defer func() { _ = recover() }()
+	if progresser := b.progresser(); progresser != nil {
+		p = progresser.Progress()
 	}
-	return 0
+	return p
 }
 
 // progresser returns the hooks of b, which may be nil, if they tell their progress.
@@ -396,9 +409,7 @@ func (b *Body) Watched() bool { return b.flags.Load()&watched != 0 }
 
 // tellProgress notes how far the run has come, at its end. The caller holds mu.
 func (r *Run) tellProgress() {
-	if progresser := r.body.progresser(); progresser != nil {
-		p := progresser.Progress()
-		r.last.total, r.last.done, r.last.left = p.Total, p.Done, p.Left
-		r.last.failed, r.last.skipped = p.Failed, p.Skipped
-	}
+	p := r.body.progress()
+	r.last.total, r.last.done, r.last.left = p.Total, p.Done, p.Left
+	r.last.failed, r.last.skipped = p.Failed, p.Skipped
 }

@@ -194,7 +194,7 @@ const (
 
 // observe makes the run tell the observers of its root, and gives its children and forks their tasks.
 func (r *scopeRun) observe(run *JobRun) {
-	r.tasks = executorOf(run.core).observers.setOf(run.job.Name(), "root", "child", "fork").Tasks
+	r.tasks = executorOf(run.core).observers.setOf(run.Name(), "root", "child", "fork").Tasks
 	root, fn := &r.tasks[rootTask], r.fn
 	r.fn = func(s *Scope) error {
 		return run.CallTask(s.w, root, func(ctx context.Context) error {

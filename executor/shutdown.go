@@ -76,16 +76,10 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 }
 
 // runOn says that tasks run on, and of which runs: the oldest of those that have not ended.
-func (ex *executor) runOn() (said string) {
-	defer func() { _ = recover() }() // Name may be user code
+func (ex *executor) runOn() string {
 	const most = 5
-	var runs []*Run
-	ex.mu.Lock()
-	for r := ex.runs.Load(); r != nil; r = r.next {
-		runs = append(runs, r)
-	}
-	ex.mu.Unlock()
-	said = "tasks run on that do not heed their context"
+	runs := ex.runsInProgress()
+	said := "tasks run on that do not heed their context"
 	for i, r := range slices.Backward(runs) {
 		switch n := len(runs) - i; {
 		case n == 1:

@@ -47,8 +47,13 @@ func (o Outcome) String() string {
 	return outcomeNames[o]
 }
 
-// outcomeOf returns how the run or the task of e has ended. The methods of its error are user code.
-func outcomeOf(e *executor.Event) Outcome {
+// outcomeOf returns how the run or the task of e has ended. If a method of its error panics, it has failed.
+func outcomeOf(e *executor.Event) (o Outcome) {
+	defer func() {
+		if recover() != nil {
+			o = Failed
+		}
+	}()
 	switch p := (*executor.PanicError)(nil); {
 	case e.Err == nil:
 		return OK

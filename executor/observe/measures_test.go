@@ -93,6 +93,28 @@ func TestMeasures(t *testing.T) {
 	require.Panics(t, func() { observe.Measures(true, nil) })
 }
 
+// A mute is an error that cannot be looked into.
+type mute struct{}
+
+func (mute) Error() string { return "mute" }
+func (mute) Unwrap() error { panic("mute") }
+
+// The measures of an error whose methods panic say that the task failed, and others follow.
+func TestMeasuresOfMuteErrors(t *testing.T) {
+	m := &measured{}
+	ex, err := executor.New(executor.Config{Workers: 1, Observers: []*executor.Observer{observe.Measures(true, m.record)}})
+	require.NoError(t, err)
+	for name, err := range map[string]error{"mute": mute{}, "good": nil} {
+		g := graph.New(name)
+		g.Task(func(context.Context) error { return err }).Named(name)
+		_ = ex.Run(t.Context(), g)
+	}
+	require.NoError(t, ex.Close())
+	runs, tasks := m.names()
+	require.Equal(t, []string{"good ok", "mute failed"}, runs)
+	require.Equal(t, []string{"good ok", "mute failed"}, tasks)
+}
+
 func TestOutcomes(t *testing.T) {
 	require.Equal(t, "[ok failed panicked cancelled skipped]", fmt.Sprint([]observe.Outcome{
 		observe.OK, observe.Failed, observe.Panicked, observe.Cancelled, observe.Skipped,

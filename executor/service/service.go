@@ -108,9 +108,16 @@ func (o *Options) runEnd(e *executor.Event) {
 	if logger == nil {
 		logger = slog.Default()
 	}
-	if p := (*executor.PanicError)(nil); errors.As(e.Err, &p) {
+	if p := panicIn(e.Err); p != nil {
 		logger.Error("executor: a run has panicked", "run", e.Run.Name(), "error", e.Err, "stack", string(p.Stack))
 		return
 	}
 	logger.Warn("executor: a run has failed", "run", e.Run.Name(), "error", e.Err)
+}
+
+// panicIn returns the panic that err wraps, or nil if there is none or err, which is user code, cannot be asked.
+func panicIn(err error) (p *executor.PanicError) {
+	defer func() { _ = recover() }()
+	errors.As(err, &p)
+	return p
 }

@@ -91,6 +91,24 @@ func TestService(t *testing.T) {
 	require.NotContains(t, said, "run=good")
 }
 
+// A mute is an error whose methods panic.
+type mute struct{}
+
+func (mute) Error() string { panic("mute") }
+func (mute) Unwrap() error { panic("mute") }
+
+// A failure that cannot be asked is logged, and so are those after it.
+func TestServiceLogsMuteErrors(t *testing.T) {
+	log := &text{}
+	s, err := service.New(executor.Config{Workers: 1}, service.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	require.NoError(t, err)
+	require.Error(t, s.Run(t.Context(), job("quiet", func() error { return mute{} })))
+	require.ErrorIs(t, s.Run(t.Context(), job("bad", func() error { return errBroken })), errBroken)
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.Contains(t, log.String(), "run=quiet")
+	require.Contains(t, log.String(), "run=bad")
+}
+
 // TestServiceParts: what is left out is not there, and Failed takes the place of the log.
 func TestServiceParts(t *testing.T) {
 	log := &text{}

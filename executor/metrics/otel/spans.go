@@ -3,6 +3,7 @@ package otel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -158,7 +159,7 @@ func (s *spans) taskSkip(e *executor.Event) {
 		attribute.String("magpie.job", e.Task.Set.Job), attribute.String("magpie.task", nameOf(e.Task)),
 	}
 	if e.Err != nil {
-		attributes = append(attributes, attribute.String("magpie.cause", e.Err.Error()))
+		attributes = append(attributes, attribute.String("magpie.cause", fmt.Sprint(e.Err)))
 	}
 	run.AddEvent("task skipped", trace.WithTimestamp(e.Time()), trace.WithAttributes(attributes...))
 }
@@ -188,14 +189,20 @@ func (r *runSpan) take(task *executor.TaskInfo) []trace.Link {
 // end ends a span as e says.
 func end(span trace.Span, e *executor.Event) {
 	if e.Err != nil && span.IsRecording() {
-		options := []trace.EventOption{trace.WithTimestamp(e.Time())}
-		if p := (*executor.PanicError)(nil); errors.As(e.Err, &p) {
-			options = append(options, trace.WithAttributes(attribute.String("exception.stacktrace", string(p.Stack))))
-		}
-		span.RecordError(e.Err, options...)
-		span.SetStatus(codes.Error, e.Err.Error())
+		span.SetStatus(codes.Error, fmt.Sprint(e.Err))
+		record(span, e)
 	}
 	span.End(trace.WithTimestamp(e.Time()))
+}
+
+// record adds the failure to the span, unless a method of the error panics.
+func record(span trace.Span, e *executor.Event) {
+	defer func() { _ = recover() }()
+	options := []trace.EventOption{trace.WithTimestamp(e.Time())}
+	if p := (*executor.PanicError)(nil); errors.As(e.Err, &p) {
+		options = append(options, trace.WithAttributes(attribute.String("exception.stacktrace", string(p.Stack))))
+	}
+	span.RecordError(e.Err, options...)
 }
 
 // nameOf returns the name of a task. If it has none, that is the job's if the job has no other task, and otherwise its

@@ -152,6 +152,26 @@ func TestSpansFailures(t *testing.T) {
 	}
 }
 
+// A mute is an error whose methods panic.
+type mute struct{}
+
+func (mute) Error() string { panic("mute") }
+func (mute) Unwrap() error { panic("mute") }
+
+// TestSpansOfMuteErrors: an error that cannot be asked ends its spans all the same, and those of later runs.
+func TestSpansOfMuteErrors(t *testing.T) {
+	ex, recorder := traced(t, otel.SpanOptions{}, executor.Config{Workers: 1, Callers: executor.IdleCallers})
+	for name, err := range map[string]error{"bad": mute{}, "good": nil} {
+		g := graph.New("g")
+		first := g.Task(func(context.Context) error { return err }).Named(name)
+		first.Precede(g.Task(func(context.Context) error { return nil }).Named("after"))
+		require.Equal(t, err != nil, ex.Run(t.Context(), g) != nil)
+	}
+	require.NoError(t, ex.Close())
+	require.Equal(t, []string{" > g", " > g", "g > after", "g > bad", "g > good"}, tree(recorder))
+	require.Equal(t, codes.Error, find(t, recorder, "bad").Status().Code)
+}
+
 // TestSpansSampled: a run that is not sampled has no spans of tasks, and its functions see its span all the same.
 func TestSpansSampled(t *testing.T) {
 	recorder := tracetest.NewSpanRecorder()
