@@ -17,13 +17,16 @@ import (
 const (
 	// period is the time between two looks. A task that sleeps is found by the second look after it has begun to.
 	period = 5 * time.Millisecond
-	// longPeriod is the period while no item waits for a worker. A look and its timer cost some 50 to 200 µs of a core:
-	// with the long period one or two thousandths of it, with the short one a hundredth or more.
+	// longPeriod is the period while no item waits for a worker and tasks end. A look and its timer cost some 50 to
+	// 200 µs of a core: with the long period a thousandth of it, with the short one a hundredth or more.
 	longPeriod = 25 * period
+	// longestPeriod is the period while workers stay in the same tasks, as far as they have told. A task that has
+	// computed for so long seldom begins to sleep.
+	longestPeriod = 2 * longPeriod
 	// busyPart is which part of the time since a task may have begun to sleep passes until the next look, while items
-	// wait: between a period and a long one. With the short period the timer alone would cost a hundredth of a core for
-	// as long as they do. A task that begins to sleep is in doubt at the next look, or at the one after that if it has
-	// slept for less than a quarter of the time by then, and is found two short periods later.
+	// wait: between a period and a long one, or the longest. With the short period the timer alone would cost a
+	// hundredth of a core for as long as they do. A task that begins to sleep is in doubt at the next look, or at the
+	// one after that if it has slept for less than a quarter of the time by then, and is found two short periods later.
 	busyPart = 20
 	// calmLooks is after how many looks in a row at which no item waited the period is long.
 	calmLooks = 10
@@ -87,6 +90,7 @@ type Watch struct {
 type seen struct {
 	thread int64
 	used   time.Duration // processor time, or what stands for it, see system
+	ended  uint64        // items that have ended
 	still  int           // looks in a row at which the thread had hardly run since the one before
 	rested bool          // the thread had no core for a part of the time between the last two looks
 	asleep bool          // the host was told so
@@ -158,7 +162,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 	}
 	w.at = now
 	nap := max(naps, most/4)
-	looked := false
+	looked, slowest := false, longestPeriod
 	for i, now := range w.workers {
 		if i == len(w.seen) {
 			w.seen = append(w.seen, seen{})
@@ -175,7 +179,10 @@ func (w *Watch) look() (on bool, next time.Duration) {
 			w.wakes(i)
 			s.thread, s.still = now.Thread, -1
 		}
-		s.used = used
+		if now.Ended != s.ended {
+			slowest = longPeriod
+		}
+		s.used, s.ended = used, now.Ended
 		s.still++
 		s.rested = ran < most-most/4
 	}
@@ -198,7 +205,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 	}
 	if w.calm < calmLooks {
 		w.slow.Store(0)
-		return true, min(max(period, now.Sub(w.doubt)/busyPart), longPeriod)
+		return true, min(max(period, now.Sub(w.doubt)/busyPart), slowest)
 	}
 	// Note that the period may be long, then look again. A submitter stores its item, and then looks whether it may be:
 	// one of the two sees the other.
@@ -206,7 +213,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 	if w.host.Queued() {
 		return true, period
 	}
-	return true, longPeriod
+	return true, slowest
 }
 
 // hurry makes the clock look soon, unless that would set its timer to a bubble's time.
@@ -257,8 +264,9 @@ type clock struct {
 	mu     xsync.Mutex // guards what follows
 	all    []*Watch
 	timer  *time.Timer
-	ticks  bool // the timer runs, or tick does
+	ticks  bool // the timer runs
 	period time.Duration
+	looks  bool // tick runs
 	soon   bool // while tick looks: the next period is to be the short one
 }
 
@@ -289,7 +297,7 @@ func (c *clock) hurry() {
 
 // short sets the timer to the short period. The caller holds mu.
 func (c *clock) short() {
-	if !c.ticks || c.period > period && c.timer.Stop() {
+	if !c.ticks || c.period > period {
 		c.timer.Reset(period)
 	}
 	c.ticks, c.period, c.soon = true, period, true
@@ -297,10 +305,17 @@ func (c *clock) short() {
 
 func (c *clock) tick() {
 	c.mu.Lock()
+	// First: the runtime wakes another thread beside this one, which polls until the next timer is due. Set after the
+	// looks, the timer would wake that thread once more.
+	c.timer.Reset(c.period)
+	if c.looks {
+		c.mu.Unlock()
+		return
+	}
 	all := slices.Clone(c.all)
-	c.soon = false
+	c.looks, c.soon = true, false
 	c.mu.Unlock()
-	next := longPeriod
+	next := longestPeriod
 	for _, w := range all {
 		_, due := w.look()
 		next = min(next, due)
@@ -314,13 +329,17 @@ func (c *clock) tick() {
 		}
 	}
 	clear(c.all[len(kept):])
+	c.looks = false
 	if c.all = kept; len(kept) == 0 {
 		c.ticks = false
+		c.timer.Stop()
 		return
 	}
 	if c.soon {
 		next = period
 	}
-	c.period = next
-	c.timer.Reset(next)
+	if next != c.period {
+		c.period = next
+		c.timer.Reset(next)
+	}
 }

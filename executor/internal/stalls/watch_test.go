@@ -163,6 +163,9 @@ func TestWatchEnds(t *testing.T) {
 	}
 	on, next := w.look()
 	require.True(t, on)
+	require.Equal(t, longestPeriod, next)
+	p.workers[0].Ended++
+	_, next = w.look()
 	require.Equal(t, longPeriod, next)
 	p.queued = true
 	on, next = w.look()
@@ -268,10 +271,31 @@ func TestClockHurriesWhileItLooks(t *testing.T) {
 	p.looks(w, calmLooks)
 	c := &clock{all: []*Watch{w}, ticks: true, period: longPeriod, timer: time.AfterFunc(time.Hour, func() {})}
 	c.tick()
-	require.Equal(t, longPeriod, c.period)
+	require.Equal(t, longestPeriod, c.period)
 	system.asleep, system.used = nil, func(Worker) (time.Duration, bool) { c.hurry(); return 0, true }
 	c.tick()
 	require.Equal(t, period, c.period)
+	c.timer.Stop()
+}
+
+// The timer is set before the looks. If they take longer than the period, the next begin after them.
+func TestClockSetsItsTimerFirst(t *testing.T) {
+	_, w := newPlant(t, 1)
+	c := &clock{all: []*Watch{w}, ticks: true, period: longPeriod, timer: time.AfterFunc(time.Hour, func() {})}
+	c.timer.Stop()
+	looks := 0
+	system.used = func(Worker) (time.Duration, bool) {
+		if looks++; looks == 1 {
+			require.True(t, c.timer.Stop(), "it was set")
+			c.tick() // it has expired
+			require.True(t, c.timer.Stop(), "it was set again")
+			require.Equal(t, 1, looks)
+		}
+		return 0, true
+	}
+	c.tick()
+	require.False(t, c.looks)
+	require.Positive(t, looks)
 	c.timer.Stop()
 }
 
@@ -344,7 +368,16 @@ func BenchmarkLook(b *testing.B) {
 // While all tasks compute the clock slows down, the more the longer they do. A task that begins to sleep is found soon
 // after the next look, and one that sleeps already does not keep the clock from slowing down again.
 func TestBusyPeriod(t *testing.T) {
-	for name, part := range map[string]time.Duration{"with a core each": 1, "on few cores": 16} {
+	for name, c := range map[string]struct {
+		part time.Duration // of a core that a task has: one of
+		ends uint64        // tasks from each look to the next
+		most time.Duration
+	}{
+		"with a core each":           {1, 0, longestPeriod},
+		"on few cores":               {16, 0, longestPeriod},
+		"with a core each, and ends": {1, 1, longPeriod},
+		"on few cores, and ends":     {16, 1, longPeriod},
+	} {
 		t.Run(name, func(t *testing.T) {
 			p, w := newPlant(t, 3)
 			now := time.Unix(0, 0)
@@ -353,18 +386,19 @@ func TestBusyPeriod(t *testing.T) {
 			look := func(busy ...int64) {
 				for _, thread := range busy {
 					p.awake[thread] = true
-					p.used[thread] += next / part
+					p.used[thread] += next / c.part
 				}
+				p.workers[2].Ended += c.ends
 				now = now.Add(next)
 				_, next = w.look()
 			}
 			slowsDown := func(busy ...int64) {
-				for start := now; now.Sub(start) < 2*busyPart*longPeriod; {
+				for start := now; now.Sub(start) < 2*busyPart*longestPeriod; {
 					calm := now.Sub(start)
-					require.Equal(t, min(max(period, calm/busyPart), longPeriod), next, "after %v", calm)
+					require.Equal(t, min(max(period, calm/busyPart), c.most), next, "after %v", calm)
 					look(busy...)
 				}
-				require.Equal(t, longPeriod, next)
+				require.Equal(t, c.most, next)
 			}
 			look(1, 2, 3)
 			slowsDown(1, 2, 3)
