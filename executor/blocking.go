@@ -116,7 +116,8 @@ func (h spareHost) Send(spare int, hasThread bool) {
 	case hasThread:
 		w.spare.calledUp.Unpark()
 	case !osthread.ClaimSpare():
-		w.spare.failed()
+		w.setState(WorkerThreadless)
+		h.ex.spares.Refused(spare)
 		osthread.AfterRefusal(h.ex, h.ex.spares.CallUp) // last: CallUp would take the spare for one that serves
 	default:
 		h.ex.alive.Add(1)

@@ -40,6 +40,7 @@ type Ledger struct {
 	used     bool        // since the last Look a worker has blocked or unblocked, or a spare was called up
 	watched  bool        // another Look is scheduled
 	stopLook func()      // cancels it
+	refused  bool        // no thread can be started until CallUp
 	closed   bool
 
 	callers xsync.WaitGroup // of CallUp in progress
@@ -50,7 +51,7 @@ type Host interface {
 	// Make makes a spare, before its first use. Spares are made in order, one at a time.
 	Make(spare int)
 	// Send puts a spare to work: it wakes the spare's thread, or starts one. If no thread can be started, it calls
-	// Failed.
+	// Failed, or Refused if the same would come of another.
 	Send(spare int, hasThread bool)
 	// Discharge ends the thread of a spare that is on standby or about to be.
 	Discharge(spare int)
@@ -122,13 +123,14 @@ func (l *Ledger) Release() { l.held.Add(-1) }
 // Wake undoes Sleep.
 func (l *Ledger) Wake() { l.asleep.Add(-1) }
 
-// CallUp calls up the spares that are due and that Failed before. Any thread.
+// CallUp calls up the spares that are due and that Failed or were Refused before. Any thread.
 func (l *Ledger) CallUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return
 	}
+	l.refused = false
 	l.callers.Add(1) // under mu, and so before Close: nothing else keeps Close from coming while callUp has released mu
 	defer l.callers.Done()
 	l.callUp()
@@ -157,12 +159,15 @@ func (l *Ledger) callUp() {
 	}
 }
 
-// next puts a spare into service, for the caller to Send. ok is false if there is none: the threads of the spares that
-// neither serve nor stand by are then about to end, and Gone calls up the spares that are due. The caller holds mu.
+// next puts a spare into service, for the caller to Send. ok is false if there is none: then no thread can be started,
+// or the threads of the spares that neither serve nor stand by are about to end, and Gone calls up the spares that are
+// due. The caller holds mu.
 func (l *Ledger) next() (spare int, hasThread, ok bool) {
 	if last := len(l.standby) - 1; last >= 0 {
 		spare, l.standby = l.standby[last], l.standby[:last]
 		hasThread = true
+	} else if l.refused {
+		return 0, false, false
 	} else if last := len(l.gone) - 1; last >= 0 {
 		spare, l.gone = l.gone[last], l.gone[:last]
 	} else if l.made < l.limit {
@@ -184,9 +189,23 @@ func (l *Ledger) next() (spare int, hasThread, ok bool) {
 // until the host calls CallUp.
 func (l *Ledger) Failed(spare int) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fail(spare)
+}
+
+// Refused is Failed for a spare whose thread the system has no room for. No other thread is asked for until the host
+// calls CallUp, which it has to.
+func (l *Ledger) Refused(spare int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused = true
+	l.fail(spare)
+}
+
+// fail is Failed for a caller that holds mu.
+func (l *Ledger) fail(spare int) {
 	l.serving.Add(-1)
 	l.gone = append(l.gone, spare)
-	l.mu.Unlock()
 }
 
 // Gone is called when the thread of a spare ends. The spare may be given another, now if one is due.

@@ -14,6 +14,7 @@ import (
 type fakeHost struct {
 	l         Ledger
 	fails     int // how many threads cannot be started
+	refusals  int // for how many more there is no room
 	discharge func(spare int)
 	closed    *xatomic.Bool // Close has returned; may be nil
 }
@@ -32,6 +33,9 @@ func (c *fakeHost) Send(spare int, _ bool) {
 	if c.fails > 0 {
 		c.fails--
 		c.l.Failed(spare)
+	} else if c.refusals > 0 {
+		c.refusals--
+		c.l.Refused(spare)
 	}
 }
 
@@ -142,6 +146,19 @@ func TestModelLedgerFailed(t *testing.T) {
 		model.Assert(c.l.Counts().Serving >= 1, "none serves")
 		c.l.Sleep()
 		c.serve(3)
+	})
+}
+
+// TestModelLedgerRefused: a thread is refused while another worker blocks. The host's CallUp makes up for it.
+func TestModelLedgerRefused(t *testing.T) {
+	model.Check(t, func() {
+		c := newHost(3)
+		c.refusals = 1
+		join := model.Go(c.l.Block)
+		c.l.Block()
+		join()
+		c.l.CallUp()
+		c.serve(2)
 	})
 }
 

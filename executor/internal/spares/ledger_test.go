@@ -33,6 +33,7 @@ type yard struct {
 	t       testing.TB
 	l       Ledger
 	failing bool // threads are not to be had
+	refused bool // nor is there room for them
 	log     []string
 
 	mu     sync.Mutex // guards what follows: Look is called by a timer
@@ -75,11 +76,15 @@ func (y *yard) Send(spare int, hasThread bool) {
 	y.sent++
 	y.check(y.spares[spare] == want, "spare %d is sent, thread %v, and is %v", spare, hasThread, y.spares[spare])
 	failed := !hasThread && y.failing
-	if !failed {
+	refused := !hasThread && y.refused
+	if !failed && !refused {
 		y.spares[spare] = serving
 	}
 	y.mu.Unlock()
-	if failed {
+	switch {
+	case refused:
+		y.l.Refused(spare)
+	case failed:
 		y.l.Failed(spare)
 	}
 }
@@ -230,6 +235,32 @@ func TestLedger(t *testing.T) {
 }
 
 // TestRandom: whatever workers and spares do, in service are as many spares as are due, or as are to be had (I9).
+// After a refusal no thread is asked for, however many workers block, until CallUp. Threads on standby serve.
+func TestRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, 4)
+		y.l.Block()
+		y.l.Unblock()
+		require.True(t, y.l.Leave(0))
+		y.spares[0] = standing
+		y.refused = true
+		for range 4 {
+			y.l.Block()
+		}
+		require.Equal(t, Counts{Blocked: 4, Serving: 1}, y.l.Counts())
+		require.Equal(t, 3, y.sent, "the first, the one on standby, the one that is refused")
+		y.l.CallUp()
+		require.Equal(t, 4, y.sent, "the refusal goes on")
+		y.l.Unblock()
+		y.l.Block()
+		require.Equal(t, 4, y.sent)
+		y.refused = false
+		y.l.CallUp()
+		require.Equal(t, Counts{Blocked: 4, Serving: 4}, y.l.Counts())
+		y.l.Close()
+	})
+}
+
 func TestRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	sent, ended := 0, 0
