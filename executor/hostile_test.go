@@ -174,7 +174,7 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 // The first item of a job needs an Exec and a Body: else Start panics and says so. A later item without an Exec fails
 // its run.
 func TestItemWithoutExec(t *testing.T) {
-	const says = "executor: the job's Begin returned an item without an Exec, or without a Body that NewBody has made"
+	const says = "executor: the job's Begin returned an item without an Exec, or without a Body with Hooks"
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	exec := func(*executor.Worker, *executor.Item) *executor.Item { t.Error("called"); return nil }
 	var body executor.Body

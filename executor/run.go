@@ -344,9 +344,9 @@ func (r *Run) Progress() Progress {
 	return r.goForward(p.Progress())
 }
 
-// goForward returns p with numbers of ended tasks that are no less than those told last. A task may be counted as failed
-// or skipped before it counts as ended, and then is missing in p.Done. The new Done is either that or the one told last.
-// The caller holds mu.
+// goForward returns p with numbers of ended tasks that are no less than those told last. A task may be counted as
+// failed or skipped before it counts as ended, and then is missing in p.Done. The new Done is either that or the one
+// told last. The caller holds mu.
 func (r *Run) goForward(p Progress) Progress {
 	l := &r.last
 	ended := max(0, p.Done+p.Failed+p.Skipped-l.done-l.failed-l.skipped) // since then

@@ -1,8 +1,8 @@
 package executor
 
 // SkipTask says that the item that w, the calling worker, is running is a task that the job does not run: [Stats] count
-// it as skipped. Observers are told of the task, and why it is not run: for cause or, if that is nil, because the run is
-// stopped. Unless the run is Observed, task may be nil.
+// it as skipped. Observers are told of the task, and why it is not run: for cause or, if that is nil, because the run
+// is stopped. Unless the run is Observed, task may be nil.
 //
 //go:noinline
 func (r *JobRun) SkipTask(w *Worker, task *TaskInfo, cause error) {

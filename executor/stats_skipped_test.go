@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// skipping has works of each kind, in which a failure or cancellation has tasks skipped. Each makes so many tasks on ex,
-// whose functions count their calls.
+// skipping has works of each kind, in which a failure or cancellation has tasks skipped. Each makes so many tasks on
+// ex, whose functions count their calls.
 var skipping = map[string]func(ctx context.Context, ex *executor.Executor, calls *atomic.Int64) (tasks int){
 	"graph": func(ctx context.Context, ex *executor.Executor, calls *atomic.Int64) int {
 		_ = ex.Run(ctx, chain(50, fails(calls)))

@@ -18,7 +18,7 @@ type rude struct {
 
 func newRude(nameless bool, first step) *rude {
 	r := &rude{newLayer("rude", first), nameless}
-	r.Body = executor.NewBody(r)
+	r.Body.Init(r)
 	return r
 }
 

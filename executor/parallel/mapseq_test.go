@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
 )
@@ -199,7 +200,7 @@ func TestMapSeqAgain(t *testing.T) {
 
 // No more workers than Options.Workers call the function, and as many do.
 func TestMapSeqWorkers(t *testing.T) {
-	ex, err := executor.New(executor.Config{Workers: 4, Threads: executor.Threads{OnlyBlocking: true}})
+	ex, err := executor.New(executor.Config{Workers: 4, Threads: host.Threads{OnlyBlocking: true}})
 	require.NoError(t, err)
 	defer ex.Close()
 	var running, most atomic.Int64

@@ -51,7 +51,7 @@ const streamWorker = 1 << 40
 
 func newStream[A, B any](o Options, name string, f func(ctx context.Context, x A) (B, error)) *stream[A, B] {
 	s := &stream[A, B]{name: "parallel." + name, f: f}
-	s.Body = executor.NewBody(s)
+	s.Body.Init(s)
 	s.opener = executor.Item{Body: &s.Body, Exec: func(w *executor.Worker, _ *executor.Item) *executor.Item {
 		s.r.Uncount(w)
 		s.left.Out(1)

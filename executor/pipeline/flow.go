@@ -168,10 +168,7 @@ func (f Flow[T]) pipeline(last Stage, bind func(*binding)) (*Pipeline, error) {
 // need not know its executor. If ctx has none, nil stands for [executor.Default]. Collect panics if ctx is nil.
 func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T, error) {
 	f.check("Collect")
-	if ctx == nil {
-		panic("pipeline: Collect needs a context, got nil")
-	}
-	ex = executor.Choose(ctx, ex)
+	ex = executorOr(ctx, ex, "Collect")
 	var all []T
 	p, err := Sink(f, Serial, func(_ *Token, value T) error {
 		all = append(all, value)
@@ -190,13 +187,7 @@ func executorOr(ctx context.Context, ex *executor.Executor, name string) *execut
 	if ctx == nil {
 		panic("pipeline: " + name + " needs a context, got nil")
 	}
-	if ex == nil {
-		var ok bool
-		if ex, ok = executor.FromContext(ctx); !ok {
-			ex = executor.Default()
-		}
-	}
-	return ex
+	return executor.Choose(ctx, ex)
 }
 
 // Named gives the last stage of f a name, for errors and observers, and returns the Flow.

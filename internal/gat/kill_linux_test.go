@@ -32,7 +32,8 @@ func stepsOf(t *testing.T, path string) int {
 	return steps
 }
 
-// kills returns the steps before which processes die, spread over all of them. With MAGPIE_TESTS=all they are a thousand.
+// kills returns the steps before which processes die, spread over all of them. With MAGPIE_TESTS=all they are a
+// thousand.
 func kills(t *testing.T, steps int) (at []int) {
 	n := testkit.Scale(200)
 	if testkit.All() {
