@@ -38,6 +38,6 @@ func ExampleHandler_trace() {
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("GET", "/debug/magpie/trace?seconds=0.1", nil))
 	file := w.Body.Bytes()
-	fmt.Println(w.Code, bytes.HasPrefix(file, []byte("[\n{")), bytes.HasSuffix(file, []byte("}\n]\n")))
+	fmt.Println(w.Code, bytes.HasPrefix(file, []byte(`{"traceEvents":[`)), bytes.HasSuffix(file, []byte("]}\n")))
 	// Output: 200 true true
 }

@@ -75,12 +75,12 @@ func ExampleSwitch() {
 	if err := trace.Close(); err != nil {
 		log.Fatal(err)
 	}
-	var events []map[string]any
-	if err := json.Unmarshal(out.Bytes(), &events); err != nil {
+	var file struct{ TraceEvents []map[string]any }
+	if err := json.Unmarshal(out.Bytes(), &file); err != nil {
 		log.Fatal(err)
 	}
 	tasks := 0
-	for _, e := range events {
+	for _, e := range file.TraceEvents {
 		if e["ph"] == "X" {
 			tasks++
 		}

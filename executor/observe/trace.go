@@ -37,7 +37,7 @@ type TraceOptions struct {
 }
 
 // A Trace writes what executors do as trace events in JSON, for https://ui.perfetto.dev and chrome://tracing. The form
-// is the array of the Trace Event Format:
+// is the object of the Trace Event Format, with the events in its traceEvents:
 //
 //   - The executors are processes, in the order of the calls of Observer, and their workers are threads. A process has
 //     the name of its executor.
@@ -47,7 +47,7 @@ type TraceOptions struct {
 //     A skipped task has no slice.
 //   - A steal is an arrow ("s" and "f", category "steal") from the victim to the next task of the thief. Viewers leave
 //     it out if the victim was between two tasks. The arrow's end tells the number of items.
-// - An edge is an arrow of category "edge", see [TraceOptions]. Perfetto draws the arrow of a task that has waited from
+//   - An edge is an arrow of category "edge", see [TraceOptions]. Perfetto draws the arrow of a task that has waited from
 //     the last slice within it.
 //   - A run is an asynchronous slice ("b" and "e", category "run"), written when it ends or, without an end, by Close.
 //     If it has failed, it has the argument "error", too.
@@ -61,8 +61,8 @@ type TraceOptions struct {
 //
 // The trace is written while the executors run, by a goroutine of its own, and at least every tenth of a second. Memory
 // is bounded, whatever the number of events. Parts are written in whole events: if the program ends without Close, the
-// file lacks only the bracket at its end, which viewers do not need. The file takes about 85 bytes a task, or a tenth
-// of that if out is a [compress/gzip.Writer], which Perfetto reads too.
+// file lacks only the two brackets at its end, ]}, without which viewers refuse it. The file takes about 85 bytes a
+// task, or a tenth of that if out is a [compress/gzip.Writer], which Perfetto reads too.
 //
 // Ten million tasks of a microsecond, on both of two cores, made a file of 858 MB, all but 89 of them, in a process of
 // 18 MB. Through a gzip.Writer the file had 56 MB and lacked a third of the events, since the writer needed a core too.

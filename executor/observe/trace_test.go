@@ -46,19 +46,21 @@ type traceFile struct {
 
 func readTrace(t testing.TB, text []byte) *traceFile {
 	t.Helper()
-	var raw []struct {
-		Ph, Name, Cat, Bp, Cname, S string
-		Pid, Tid                    int
-		Ts, Dur                     *float64
-		ID                          *uint64
-		ID2                         *struct{ Local string }
-		Args                        map[string]any
+	var raw struct {
+		TraceEvents []struct {
+			Ph, Name, Cat, Bp, Cname, S string
+			Pid, Tid                    int
+			Ts, Dur                     *float64
+			ID                          *uint64
+			ID2                         *struct{ Local string }
+			Args                        map[string]any
+		}
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	require.NoError(t, decoder.Decode(&raw), "%.2000s", text)
 	f := &traceFile{t: t, slices: make(map[[2]int][]traceEvent)}
-	for i, r := range raw {
+	for i, r := range raw.TraceEvents {
 		e := traceEvent{Ph: r.Ph, Name: r.Name, Cat: r.Cat, Pid: r.Pid, Tid: r.Tid, ID: r.ID, Bp: r.Bp, Args: r.Args}
 		e.Cname = r.Cname
 		if r.ID2 != nil {
@@ -364,7 +366,7 @@ func TestTraceDrops(t *testing.T) {
 	require.Positive(t, dropped.Events)
 }
 
-// A part of a trace is whole events: if the program ends without Close, only the bracket is missing.
+// A part of a trace is whole events: if the program ends without Close, only the brackets are missing.
 func TestTraceCutOff(t *testing.T) {
 	parts := make(chan string, 100)
 	out := writerFunc(func(b []byte) (int, error) {
@@ -379,7 +381,7 @@ func TestTraceCutOff(t *testing.T) {
 	for !strings.Contains(so, `"X"`) {
 		so += <-parts // within a tenth of a second, and before Close
 	}
-	require.Len(t, readTrace(t, []byte(so+"]")).of("X", "job"), 1)
+	require.Len(t, readTrace(t, []byte(so+"]}")).of("X", "job"), 1)
 	p.task(0, s, 0)
 	require.NoError(t, trace.Close())
 	close(parts)

@@ -18,9 +18,8 @@ type traceFile struct {
 	edges edges
 }
 
-// An array of events needs no end: viewers open a file that a crash has cut off.
-func (f *traceFile) begin() { f.raw("[") }
-func (f *traceFile) end()   { f.raw("\n]\n") }
+func (f *traceFile) begin() { f.raw("{\"traceEvents\":[") }
+func (f *traceFile) end()   { f.raw("\n]}\n") }
 
 // event begins an event, and the caller ends it.
 func (f *traceFile) event(ph string, pid, tid int) {

@@ -24,7 +24,8 @@ import (
 
 // The events that end a loop over results early, at one of them.
 var seqEvents = []string{
-	"", "loop leaves", "loop panics", "loop exits", "cancelled", "call fails", "call panics", "source panics", "source exits",
+	"", "loop leaves", "loop panics", "loop exits", "cancelled", "call fails", "call panics", "source panics",
+	"source exits",
 }
 
 // A seqLoop is one range over the results of MapSeqErr, with the event at one of them.

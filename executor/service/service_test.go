@@ -72,7 +72,7 @@ func TestService(t *testing.T) {
 	require.Contains(t, times.String(), "slow")
 	require.Contains(t, s.Metrics.String(), "/magpie/tasks:tasks")
 	for page, says := range map[string]string{
-		"": "served", "dump": `executor "served"`, "stats": "/magpie/tasks", "trace?seconds=0.01": "[\n",
+		"": "served", "dump": `executor "served"`, "stats": "/magpie/tasks", "trace?seconds=0.01": `{"traceEvents":[`,
 	} {
 		w := httptest.NewRecorder()
 		s.Pages.ServeHTTP(w, httptest.NewRequest("GET", httpdebug.Path+page, nil))
