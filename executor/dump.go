@@ -111,8 +111,8 @@ func (ex *executor) Dump(out io.Writer) error {
 	return err
 }
 
-// runsInProgress returns the runs in progress, the newest first. What is asked of them is user code in part, and so
-// must not be asked under mu.
+// runsInProgress returns the runs in progress, the newest first. Part of what is asked of them is user code, which must
+// not be called under mu.
 func (ex *executor) runsInProgress() (runs []*Run) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

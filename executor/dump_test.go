@@ -18,7 +18,8 @@ func TestDump(t *testing.T) {
 	within(t, ex, func() {
 		eventually(func() bool { return ex.Parked() == 2 })
 		s := dump(ex)
-		require.Regexp(t, `executor "dumped": 2 workers, policy adaptive, callers (brief|idle), thieves 0`, s)
+		require.Regexp(t,
+			`executor "dumped": 2 workers, policy adaptive, callers (brief|idle)( because of [A-Za-z.]+)?, thieves 0`, s)
 		require.Contains(t, s, "notifier: stack=")
 		require.Contains(t, s, "injector: 0 items")
 		for id, thread := range ex.Threads() {
