@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -32,8 +31,6 @@ import (
 //   - That error leaves out a failure that only wraps the context's error or cause, with the text of the wrapper. The
 //     first other failure is on a line of its own, after the line of the context.
 //   - No function is called if the caller's context has ended before GroupWithContext. The error of Wait says so.
-//   - After Wait the group begins anew, without the old error. The context that GroupWithContext has returned stays
-//     cancelled; functions of [Group.GoContext] are given a new one.
 //   - SetLimit panics between the first function and the return of Wait, even if no function runs.
 //   - With the limit 0, Go panics. That of an errgroup waits for ever.
 //   - With a limit, Go called from a task of the executor waits only once 256 functions wait for their turn. Where the
@@ -55,6 +52,7 @@ type Group struct {
 	ctx  context.Context // the caller's
 
 	run   xatomic.Pointer[groupRun] // the newest; nil before the first
+	cause xatomic.Pointer[error]    // of the first Cancel; nil before it
 	known xatomic.Pointer[Worker]   // the first worker that has called caller; it has a thread
 	start xsync.Mutex               // held by a goroutine, not by a worker, to start a run
 	keeps bool                      // KeepGoing was called; constant while the group is used
@@ -102,7 +100,7 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // Go calls fn on the executor. The first failure cancels the group's context, and is the error of Wait. fn is called
 // even if the group has failed or was cancelled. It is not called if the executor is closed or shut down, or if the
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
-// Wait returns that error.
+// Wait returns that error, or the one that it has returned before.
 //
 // With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. It calls no function
 // meanwhile, as Wait does: one might wait for what the caller does next.
@@ -130,7 +128,7 @@ func (g *Group) Go(fn func() error) {
 }
 
 // GoContext is Go for a function that gets the group's context. It is not called if the group has failed or was
-// cancelled by then.
+// cancelled by then. The context is cancelled when Wait returns: functions that come after it get another.
 func (g *Group) GoContext(fn func(context.Context) error) {
 	if fn == nil {
 		panic("executor: Group.GoContext of a nil function")
@@ -173,8 +171,8 @@ func (g *Group) SetLimit(n int) {
 
 // KeepGoing has the group go on after a failure, from then on: the group's context is not cancelled, functions of
 // GoContext are called all the same, and Wait returns all failures, joined in the order in which they came. Only what
-// comes after a function that has failed, see [Group.GoAfter], is not called. KeepGoing panics between the first
-// function and the return of Wait, even if no function runs.
+// comes after a function that has failed, see [Group.GoAfter], is not called. Failures of before stay, also those of
+// before a Wait. KeepGoing panics between the first function and the return of Wait, even if no function runs.
 func (g *Group) KeepGoing() {
 	g.mustBeIdle("KeepGoing")
 	g.keeps = true
@@ -189,13 +187,21 @@ func (g *Group) mustBeIdle(method string) {
 	}
 }
 
-// Cancel cancels the group's context with the cause. Functions of GoContext and GoAfter that have not begun are not
-// called, and the error of Wait matches [context.Canceled] and the cause. A nil cause means context.Canceled. Cancel
-// does nothing if the group has no function yet and was made by NewGroup.
+// Cancel cancels the group's context with the cause, for good. From then on functions of GoContext and GoAfter that
+// have not begun are not called, and the error of Wait matches [context.Canceled] and the cause, unless the group has
+// failed before. A nil cause means context.Canceled. Only the first Cancel counts.
+//
+// A Cancel before the first function of a group of NewGroup, or after Wait, changes the error of Wait only once there is
+// another function.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
+	if cause == nil {
+		cause = context.Canceled
+	}
+	g.cause.CompareAndSwap(nil, &cause)
+	// D1(quit): set the cause, then look for a run. Pairs with D1(renew).
 	if r := g.run.Load(); r != nil {
-		r.of.Cancel(cause)
+		r.of.Cancel(*g.cause.Load())
 	}
 }
 
@@ -203,6 +209,9 @@ func (g *Group) Cancel(cause error) {
 // cancelled, or the caller's context has ended, before any failure, the error says that first. It then also has the
 // first failure that does not only say the same again. If the executor was closed before the first function, it is
 // [ErrClosed].
+//
+// The group may be used again after Wait. Its error stays: each later Wait returns it, whatever the functions that come
+// in between return.
 //
 // Meanwhile Wait runs functions of the group and what they start, as [Run.Wait] does, on a worker and outside.
 // Wait panics if it is called from a function of the group: it would wait for itself.
@@ -215,9 +224,9 @@ func (g *Group) Wait() error {
 	if !r.of.isOver() && g.ex.currentWorker().run().isWithin(r.of) {
 		panic("executor: Group.Wait in a function of the group: it would wait for itself")
 	}
-	r.waited.Store(true)
 	r.release(r.of)
-	return cmp.Or(r.before, r.of.Wait())
+	_ = r.of.Wait()
+	return r.result()
 }
 
 // A GroupTask is a function that was given to [Group.GoAfter].
@@ -233,9 +242,8 @@ type GroupTask struct {
 }
 
 // GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
-// not called, the function is not called, also after [Group.KeepGoing]. If that was before another Wait, the new task
-// fails with the same error. GoAfter does not wait, even with a limit. It panics if fn is nil, and if an element of
-// after is nil or belongs to another group. It has then started nothing.
+// not called, the function is not called, also after [Group.KeepGoing]. GoAfter does not wait, even with a limit. It
+// panics if fn is nil, and if an element of after is nil or belongs to another group. It has then started nothing.
 func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
 	if fn == nil {
 		panic("executor: Group.GoAfter of a nil function")
@@ -260,10 +268,8 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 		if !before.ended {
 			before.then = append(before.then, t)
 			t.waits++
-		} else if err := before.err; err != nil && before.Body == t.Body {
-			t.err = err
-		} else if err != nil {
-			t.cfn = func(context.Context) error { return err }
+		} else if before.err != nil {
+			t.err = before.err
 		}
 	}
 	ready := t.waits == 0
@@ -370,8 +376,8 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 		if g.ex.observers.tellsTasks() {
 			r.exec = execGroupTaskObserved
 		}
-		if old != nil && !old.waited.Load() {
-			r.before = cmp.Or(old.before, old.of.Wait()) // it has ended, or is about to
+		if old != nil {
+			r.inherit(old)
 		}
 		r.Body.Init(r)
 		r.opener.Exec, r.opener.Body = execOpener, &r.Body
@@ -394,9 +400,14 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 			}
 		}
 		if g.run.CompareAndSwap(old, r) {
+			// D1(renew): set the run, then look for a cause. Pairs with D1(quit).
+			if cause := g.cause.Load(); cause != nil {
+				r.of.Cancel(*cause)
+			}
 			return r
 		}
 		if !r.of.refused {
+			r.errs = nil // it is no failure that two have begun
 			r.release(r.of)
 			r.out(1)
 		}

@@ -79,15 +79,7 @@ func TestGroupIsNoErrgroup(t *testing.T) {
 			require.ErrorIs(t, g.Wait(), context.Canceled)
 			require.True(t, called)
 			g.Go(func() error { t.Error("called"); return nil })
-			require.ErrorIs(t, g.Wait(), context.Canceled, "the group begins anew")
-		},
-		"anew after Wait": func(t *testing.T, ex *executor.Executor) {
-			g, ctx := executor.GroupWithContext(t.Context(), ex)
-			g.Go(func() error { return errTest })
-			require.Equal(t, errTest, g.Wait())
-			g.GoContext(func(ctx context.Context) error { return ctx.Err() })
-			require.NoError(t, g.Wait())
-			require.Error(t, ctx.Err(), "the old one")
+			require.ErrorIs(t, g.Wait(), context.Canceled)
 		},
 		"SetLimit before Wait": func(t *testing.T, ex *executor.Executor) {
 			for _, limit := range []int{-1, 1} {

@@ -150,7 +150,7 @@ func TestGroupGoCallsItself(t *testing.T) {
 				require.EqualValues(t, queuedTurns, ran.Load())
 				g.SetLimit(2) // no turn is left, and none is missing
 				require.True(t, g.TryGo(func() error { return nil }))
-				require.NoError(t, g.Wait())
+				c.check(t, g.Wait())
 			})
 		})
 	}

@@ -225,6 +225,68 @@ func TestModelGroupAgain(t *testing.T) {
 	model.Reached(t, again, "a group begins anew")
 }
 
+// TestModelGroupStays: a failure stays, also where a Go that comes while another thread waits begins a new run. That
+// function is called, and one of GoContext that comes after the Wait is not.
+func TestModelGroupStays(t *testing.T) {
+	again := 0
+	fails := errors.New("fails")
+	onDefault(t, []int{1}, func(n int, p string) {
+		ex := start(n, p)
+		var a calls
+		g := NewGroup(ex)
+		g.Go(func() error { return fails })
+		before := g.run.Load()
+		join := model.Go(func() { g.Go(a.call) })
+		err := g.Wait()
+		model.Assert(err == fails, "Wait: %v", err)
+		join()
+		if g.run.Load() != before {
+			again++
+		}
+		g.GoContext(func(context.Context) error { panic("called after a failure") })
+		err = g.Wait()
+		model.Assert(err == fails, "Wait again: %v", err)
+		were(&a)
+		stop(ex)
+	})
+	model.Reached(t, again, "a group that has failed begins another run")
+}
+
+// TestModelGroupCancel: a Cancel that comes while another thread gives the group its first function cancels what comes
+// after it.
+func TestModelGroupCancel(t *testing.T) {
+	called := 0
+	onDefault(t, []int{1}, func(n int, p string) {
+		ex := start(n, p)
+		g := NewGroup(ex)
+		join := model.Go(func() { g.Cancel(nil) })
+		g.GoContext(func(context.Context) error { called++; return nil })
+		join()
+		g.GoContext(func(context.Context) error { panic("called after Cancel") })
+		err := g.Wait()
+		model.Assert(errors.Is(err, context.Canceled), "Wait: %v", err)
+		stop(ex)
+	})
+	model.Reached(t, called, "a function is called before Cancel")
+}
+
+// TestModelGroupCancelled: two threads give a function to a group that was cancelled before its first. Neither is
+// called.
+func TestModelGroupCancelled(t *testing.T) {
+	onDefault(t, []int{1}, func(n int, p string) {
+		ex := start(n, p)
+		g := NewGroup(ex)
+		g.Cancel(nil)
+		give := func() { g.GoContext(func(context.Context) error { panic("called after Cancel") }) }
+		join := model.Go(give)
+		give()
+		join()
+		err := g.Wait()
+		model.Assert(errors.Is(err, context.Canceled), "Wait: %v", err)
+		stop(ex)
+	})
+}
+
 // TestModelGroupBegins: two tasks call Go of a group that has no run yet. All functions are of one run,
 // or of runs one after the other, and none is lost.
 func TestModelGroupBegins(t *testing.T) {

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -13,11 +14,43 @@ import (
 	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// TestRandomGroup: goroutines and tasks use a group in every way while another goroutine waits, fails and cancels it
-// from time to time. Each function that was accepted is called once, or skipped if it may be.
+// A groupOracle knows the first error of a group's Waits, which stays. If the group keeps going, failures are added.
+type groupOracle struct {
+	t     *testing.T
+	g     *executor.Group
+	keeps bool
+	first atomic.Pointer[error]
+}
+
+// wait waits for the group, and checks the error.
+func (o *groupOracle) wait() error {
+	before := o.first.Load()
+	err := o.g.Wait()
+	switch {
+	case err != nil:
+		o.first.CompareAndSwap(nil, &err)
+	case before != nil:
+		o.t.Errorf("Wait has returned %v, and now returns nil", *before)
+	}
+	switch {
+	case before == nil:
+	case !o.keeps:
+		assert.Equal(o.t, *before, err)
+	default:
+		assert.Subset(o.t, joined(err), joined(*before))
+	}
+	return err
+}
+
+// mayCall reports whether functions of GoContext may still be called.
+func (o *groupOracle) mayCall() bool { return o.keeps || o.first.Load() == nil }
+
+// TestRandomGroup: goroutines and tasks use a group in every way while other goroutines wait, and some functions fail or
+// cancel it. Each function that was accepted is called once, or skipped if it may be.
 func TestRandomGroup(t *testing.T) {
 	guests.None(t)
 	for round := range testkit.Scale(150) {
@@ -35,7 +68,11 @@ func TestRandomGroup(t *testing.T) {
 					g.SetLimit(1)
 				}
 				fails := rng.IntN(3) == 0
-				var given, called atomic.Int64
+				o := &groupOracle{t: t, g: g, keeps: rng.IntN(3) == 0}
+				if o.keeps {
+					g.KeepGoing()
+				}
+				var given, called, failures atomic.Int64
 				limit0 := !g.TryGo(func() error { return nil })
 				if limit0 {
 					g.SetLimit(-1)
@@ -57,12 +94,14 @@ func TestRandomGroup(t *testing.T) {
 						case fails && rng.IntN(20) == 0:
 							panic(errTest)
 						case fails && rng.IntN(20) == 0:
-							return errTest
+							return fmt.Errorf("failure %d", failures.Add(1))
+						case fails && !o.keeps && rng.IntN(200) == 0:
+							g.Cancel(errTest)
 						}
 						return nil
 					}
 					given.Add(1)
-					switch rng.IntN(5) {
+					switch rng.IntN(6) {
 					case 0:
 						if !g.TryGo(body) {
 							given.Add(-1)
@@ -74,6 +113,15 @@ func TestRandomGroup(t *testing.T) {
 							first := g.GoAfter(nothing)
 							g.GoAfter(func(context.Context) error { return body() }, first)
 						}
+					case 2:
+						given.Add(-1)
+						may := o.mayCall()
+						g.GoContext(func(context.Context) error {
+							if !may {
+								t.Error("called after a Wait that has returned an error")
+							}
+							return nil
+						})
 					default:
 						g.Go(body)
 					}
@@ -89,7 +137,7 @@ func TestRandomGroup(t *testing.T) {
 								act(rng, 3)
 							}
 							if rng.IntN(2) == 0 {
-								_ = g.Wait()
+								_ = o.wait()
 							}
 							return nil
 						}
@@ -101,7 +149,7 @@ func TestRandomGroup(t *testing.T) {
 					})
 				}
 				all.Wait()
-				err := g.Wait()
+				err := o.wait()
 				if !fails {
 					require.NoError(t, err)
 				}

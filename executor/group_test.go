@@ -70,11 +70,11 @@ func TestGroupFails(t *testing.T) {
 		var p *executor.PanicError
 		require.ErrorAs(t, g.Wait(), &p)
 		require.ErrorIs(t, p, errTest)
+		g = executor.NewGroup(ex)
 		g.Go(func() error { runtime.Goexit(); return nil })
-		require.Equal(t, executor.ErrGoexit, g.Wait(), "the group begins anew")
-		g.GoContext(func(context.Context) error { return nil })
-		require.NoError(t, g.Wait())
+		require.Equal(t, executor.ErrGoexit, g.Wait())
 
+		g = executor.NewGroup(ex)
 		g.GoContext(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
 		g.Cancel(errTest)
 		require.ErrorIs(t, g.Wait(), errTest)

@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -18,12 +20,10 @@ type groupRun struct {
 	inbox  Item                       // in a lane or in the injector while Group.calls is set
 	exec   func(*Worker, *Item) *Item // of the functions
 
-	// before is the failure of the run before, if that one ended because of Close and nobody has waited for it.
-	before error
-
+	before error          // the result of the run before
+	stops  bool           // it is stopped from the start, because of before
 	used   xatomic.Bool   // it has got a function
 	open   xatomic.Uint32 // 1 until Wait or Close
-	waited xatomic.Bool   // Wait was called
 
 	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
 	inGo      int  // how many wait in Go
@@ -57,7 +57,39 @@ func (r *groupRun) Name() string { return groupName }
 const groupName = "group"
 
 // Begin implements Job.
-func (r *groupRun) Begin(*JobRun) (*Item, error) { return &r.opener, nil }
+func (r *groupRun) Begin(run *JobRun) (*Item, error) {
+	if r.stops {
+		run.Abort(r.before)
+	} else if cause := r.group.cause.Load(); cause != nil {
+		run.Cancel(*cause)
+	}
+	return &r.opener, nil
+}
+
+// inherit gives r, which has not begun, what stays of old, the run before: its result and, unless the group keeps going,
+// that it was stopped. All functions of old have ended, and old has ended, or is about to.
+//
+// The caller may be a task that an inline executor runs on top of the end of old. A Wait would not return then, but
+// Progress tells that the result is known.
+func (r *groupRun) inherit(old *groupRun) {
+	if !old.of.Progress().Over {
+		_ = old.of.Wait()
+	}
+	r.before = old.result()
+	r.stops = r.before != nil && !r.group.keeps
+	r.errs = slices.Clip(old.errs)
+	if r.stops || old.of.refused {
+		r.errs = []error{r.before}
+	}
+}
+
+// result returns the error of Wait. The result of the run is known.
+func (r *groupRun) result() error {
+	if r.of.refused {
+		return cmp.Or(r.before, r.of.err.Get())
+	}
+	return r.of.err.Get()
+}
 
 func execOpener(w *Worker, _ *Item) *Item {
 	w.uncount()
