@@ -232,7 +232,7 @@ func TestModelGroupStays(t *testing.T) {
 	fails := errors.New("fails")
 	onDefault(t, []int{1}, func(n int, p string) {
 		ex := start(n, p)
-		var a calls
+		var a, late calls
 		g := NewGroup(ex)
 		g.Go(func() error { return fails })
 		before := g.run.Load()
@@ -243,9 +243,9 @@ func TestModelGroupStays(t *testing.T) {
 		if g.run.Load() != before {
 			again++
 		}
-		g.GoContext(func(context.Context) error { panic("called after a failure") })
+		g.GoContext(func(context.Context) error { return late.call() })
 		err = g.Wait()
-		model.Assert(err == fails, "Wait again: %v", err)
+		model.Assert(err == fails && late.get() == 0, "Wait again: %v, called %d times", err, late.get())
 		were(&a)
 		stop(ex)
 	})
