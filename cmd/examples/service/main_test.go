@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"image/png"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/magpie-go/magpie/executor/service"
 	"github.com/stretchr/testify/require"
 )
 
@@ -48,7 +46,7 @@ func TestPicture(t *testing.T) {
 	for {
 		status, _, body := do(t, "GET", url+header.Get("Location"))
 		if status == http.StatusAccepted {
-			require.Regexp(t, `^\d+ of 121 steps\n$`, body)
+			require.Regexp(t, `^\d+ of 120 rows\n$`, body)
 			continue
 		}
 		require.Equal(t, http.StatusOK, status)
@@ -59,16 +57,12 @@ func TestPicture(t *testing.T) {
 		require.EqualValues(t, 0xffff, inside)
 		break
 	}
-	_, _, body := do(t, "GET", url+"/ping")
-	require.Equal(t, "pong\n", body)
-	_, _, body = do(t, "GET", url+"/debug/magpie/dump")
+	_, _, body := do(t, "GET", url+"/debug/magpie/dump")
 	require.Contains(t, body, `executor "pictures"`)
-	_, _, body = do(t, "GET", url+"/debug/vars")
-	var vars struct {
-		Magpie map[string]any `json:"magpie"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(body), &vars))
-	require.EqualValues(t, inProgress, vars.Magpie["/magpie/intake/maximum:runs"])
+	_, _, body = do(t, "GET", url+"/debug/magpie/stats?format=json")
+	var stats []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(body), &stats))
+	require.EqualValues(t, inProgress, stats[0]["/magpie/intake/limit:runs"])
 	for path, want := range map[string]int{
 		"/pictures?width=0": http.StatusBadRequest, "/pictures?width=many": http.StatusBadRequest,
 		"/pictures": http.StatusBadRequest, "/pictures?width=4001": http.StatusBadRequest,
@@ -83,26 +77,29 @@ func TestPicture(t *testing.T) {
 	require.NoError(t, end())
 }
 
-// The newest pictures are kept, and those that are being drawn. Others are forgotten.
+// The newest pictures are kept. An older one that is still drawn ends.
 func TestOldPictures(t *testing.T) {
-	ex, err := executor.New(executor.Config{Workers: 2})
+	ex, err := service.New(executor.Config{Workers: 2}, service.Options{})
 	require.NoError(t, err)
 	defer ex.Close()
-	gate := make(chan struct{})
-	defer close(gate)
-	slow := ex.Start(t.Context(), executor.NewJob("slow", func(*executor.Scope) error { <-gate; return nil }))
-	s := &service{ex: ex, pictures: map[int]*picture{1: {run: slow}}, last: 1}
+	slow := &picture{run: ex.Start(t.Context(), executor.NewJob("slow", func(s *executor.Scope) error {
+		<-s.Context().Done()
+		return nil
+	}))}
+	s := &pictures{ex: ex}
+	s.last.Store(1)
+	s.all.Store("1", slow)
 	for range 2 * kept {
 		answer := httptest.NewRecorder()
 		s.handler().ServeHTTP(answer, httptest.NewRequest("POST", "/pictures?width=1", nil))
 		require.Equal(t, http.StatusAccepted, answer.Code)
-		require.NoError(t, s.pictures[s.last].run.Wait())
 	}
-	want := []int{1}
-	for number := s.last - kept + 2; number <= s.last; number++ {
-		want = append(want, number)
+	require.ErrorContains(t, slow.run.Wait(), "too many newer pictures")
+	for number := range s.last.Load() + 1 {
+		answer := httptest.NewRecorder()
+		s.handler().ServeHTTP(answer, httptest.NewRequest("GET", fmt.Sprint("/pictures/", number), nil))
+		require.Equal(t, number > s.last.Load()-kept, answer.Code != http.StatusNotFound, "picture %d", number)
 	}
-	require.Equal(t, want, slices.Sorted(maps.Keys(s.pictures)))
 }
 
 // Pictures that there is no room for are refused. At the end those in progress are cancelled after the grace.
@@ -117,15 +114,6 @@ func TestBusyAndShutdown(t *testing.T) {
 		}
 	}
 	require.Equal(t, "1", header.Get("Retry-After"))
-
-	status, _, _ = do(t, "DELETE", url+"/pictures/3")
-	require.Equal(t, http.StatusOK, status)
-	testkit.Until(t, "there is room when a picture has ended, or was deleted", func() bool {
-		status, _, _ := do(t, "POST", url+"/pictures?width=1")
-		return status == http.StatusAccepted
-	})
-	status, _, _ = do(t, "GET", fmt.Sprint(url, "/pictures/3"))
-	require.Equal(t, http.StatusNotFound, status)
 
 	require.ErrorIs(t, end(), context.DeadlineExceeded)
 }
