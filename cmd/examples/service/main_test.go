@@ -62,7 +62,7 @@ func TestPicture(t *testing.T) {
 	_, _, body = do(t, "GET", url+"/debug/magpie/stats?format=json")
 	var stats []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(body), &stats))
-	require.EqualValues(t, inProgress, stats[0]["/magpie/intake/limit:runs"])
+	require.EqualValues(t, inProgress, stats[0]["/magpie/intake/maximum:runs"])
 	for path, want := range map[string]int{
 		"/pictures?width=0": http.StatusBadRequest, "/pictures?width=many": http.StatusBadRequest,
 		"/pictures": http.StatusBadRequest, "/pictures?width=4001": http.StatusBadRequest,
