@@ -171,8 +171,8 @@ func faults(err error) []error { return err.(interface{ Unwrap() []error }).Unwr
 
 // TestText: the enumerations of Config have names, which flags and JSON take.
 func TestText(t *testing.T) {
-	checkText(t, "Callers", executor.BriefCallers, executor.AutoCallers, "[auto idle brief busy]")
-	checkText(t, "Class", host.ClassIdle, host.ClassNormal, "[normal batch idle]")
+	checkText(t, "executor", "Callers", executor.BriefCallers, executor.AutoCallers, "[auto idle brief busy]")
+	checkText(t, "host", "Class", host.ClassIdle, host.ClassNormal, "[normal batch idle]")
 }
 
 func checkText[E interface {
@@ -182,13 +182,13 @@ func checkText[E interface {
 }, P interface {
 	*E
 	encoding.TextUnmarshaler
-}](t *testing.T, typ string, some, zero E, all string) {
+}](t *testing.T, pkg, typ string, some, zero E, all string) {
 	t.Helper()
 	var names []string
 	for e := E(0); ; e++ {
 		text, err := e.MarshalText()
 		if err != nil {
-			require.EqualError(t, err, fmt.Sprintf("executor: %s is %d: use one of %s", typ, uint8(e), all))
+			require.EqualError(t, err, fmt.Sprintf("%s: %s is %d: use one of %s", pkg, typ, uint8(e), all))
 			require.Equal(t, fmt.Sprintf("%s(%d)", typ, uint8(e)), e.String())
 			break
 		}
@@ -211,7 +211,7 @@ func checkText[E interface {
 	require.NoError(t, json.Unmarshal([]byte(`""`), &read))
 	require.Equal(t, zero, read, "the empty name is the zero value")
 	err := json.Unmarshal([]byte(`"Brief "`), &read)
-	require.EqualError(t, err, fmt.Sprintf(`executor: %s is "Brief ": use one of %s`, typ, all))
+	require.EqualError(t, err, fmt.Sprintf(`%s: %s is "Brief ": use one of %s`, pkg, typ, all))
 	require.Equal(t, zero, read)
 }
 

@@ -174,20 +174,19 @@ func TestLabelsOfAnIdleWorker(t *testing.T) {
 			for name, run := range labelledRuns {
 				run(ctx, ex, func(context.Context) {})
 				eventually(func() bool { return ex.Parked() == 1 })
-				// A worker of an executor that an earlier test has closed may be about to end, and has other labels.
 				testkit.Until(t, "the only worker, idle after "+name+", has labels of its own", func() bool {
 					var b bytes.Buffer
 					require.NoError(t, pprof.Lookup("goroutine").WriteTo(&b, 1))
-					lives := 0
+					own := false
 					for record := range strings.SplitSeq(b.String(), "\n\n") {
 						if strings.Contains(record, "executor.(*Worker).live") {
-							lives++
-							if !strings.Contains(record, ownLabels) {
+							own = own || strings.Contains(record, ownLabels)
+							if strings.Contains(record, told("idle")) {
 								return false
 							}
 						}
 					}
-					return lives > 0
+					return own
 				})
 			}
 		})

@@ -295,7 +295,8 @@ func BenchmarkPlace(b *testing.B) {
 	}
 }
 
-// TestChoose: an executor that is given comes before that of the context, and that before the default one.
+// TestChoose: an executor that is given comes before that of the context. Where there is neither, see the tests of
+// cmd/internal/defaults.
 func TestChoose(t *testing.T) {
 	given, around := newExecutor(t, executor.Config{Workers: 1}), newExecutor(t, executor.Config{Workers: 1})
 	require.NoError(t, around.Run(t.Context(), one(func(ctx context.Context) error {
@@ -303,7 +304,6 @@ func TestChoose(t *testing.T) {
 		require.Same(t, around, executor.Choose(ctx, nil))
 		return nil
 	})))
-	require.Same(t, executor.Default(), executor.Choose(t.Context(), nil))
 	require.PanicsWithValue(t, "executor: Choose needs a context, got nil", func() { executor.Choose(nil, given) })
 	require.Panics(t, func() { executor.Choose(t.Context(), &executor.Executor{}) })
 }

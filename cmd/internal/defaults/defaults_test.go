@@ -67,6 +67,7 @@ func TestDefault(t *testing.T) {
 	ex := executor.Default()
 	require.Equal(t, "default", ex.Name())
 	require.Same(t, ex, executor.Default())
+	require.Same(t, ex, executor.Choose(ctx, nil))
 	require.Greater(t, runtime.GOMAXPROCS(0), before)
 
 	t.Run("group", func(t *testing.T) {
