@@ -10,25 +10,21 @@ import (
 )
 
 // Callers says whether a goroutine that waits in [Executor.Run], or in Wait of a [Run], [Future] or [Group], runs what
-// it waits for meanwhile, see [Config]. Calls of Run are also those of [Call], [First] and the loops of package
-// parallel.
+// it waits for meanwhile. Calls of Run are also those of [Call], [First] and the loops of package parallel.
 type Callers uint8
 
 const (
-	// AutoCallers is BriefCallers, or IdleCallers if another field of the Config has all tasks run on the workers' own
-	// threads, or says how the system runs these: Nice, Class or Slice.
+	// AutoCallers is BriefCallers, or IdleCallers because of other fields of the Config, see [Config].Callers.
 	AutoCallers Callers = iota
 	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
 	IdleCallers
-	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end
-	// of the task that it runs then. A longer run goes on without the caller. If long tasks or futures keep callers,
-	// all callers are idle for a while: for as long as the task has taken, or up to 64 times as long if it happens
-	// again and again.
+	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end of
+	// the task that it runs then. If a task or future keeps a caller longer, all callers are idle for as long as that has
+	// taken, or up to 64 times as long if it happens again and again.
 	//
-	// A run of one short task wakes no thread. Nor does a run of a few, if earlier runs of the same graph have shown
-	// that its caller is quicker alone, and Deque is the default. Should one of the tasks wait for another, a worker
-	// wakes up for that one: at once if the task waits in [Blocking] or for work of the executor, and otherwise after
-	// some milliseconds.
+	// A run of one short task wakes no thread. Nor does a run of a few tasks, if earlier runs of the same graph have shown
+	// that its caller is quicker alone and Deque is the default. If one of these waits for another, a worker wakes up for
+	// that: at once if the task waits in [Blocking] or for work of the executor, and otherwise after some milliseconds.
 	BriefCallers
 	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
 	BusyCallers
@@ -49,8 +45,8 @@ func (c Callers) MarshalText() ([]byte, error) {
 	return enum.Text(c, "executor", "Callers", callersNames[:])
 }
 
-// UnmarshalText sets c to the value of that name, for [flag.TextVar], JSON and the like. "" is AutoCallers. For any
-// other name it returns an error that lists the names.
+// UnmarshalText sets c to the value of that name. "" is AutoCallers. For any other name it returns an error that lists
+// the names.
 func (c *Callers) UnmarshalText(name []byte) error {
 	return enum.SetText(c, "executor", "Callers", name, callersNames[:])
 }

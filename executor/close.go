@@ -19,11 +19,9 @@ func (ex *Executor) abandoned() {
 // closeAside is Close on a goroutine of its own.
 func (ex *Executor) closeAside() { aside(func() { _ = ex.Close() }) }
 
-// Close refuses new runs and futures, waits for those in progress, ends every worker and its thread, and gives the
-// reserved Ps back. A second call waits for the first. Called from a task of the same executor, Close does nothing and
-// returns [ErrInTask]. On a worker of another executor it waits as in [Blocking].
-//
-// The error is otherwise nil, or the first failure of Threads.Start or Threads.End.
+// Close refuses new runs and futures, waits for those in progress, and ends every worker and its thread. A second call
+// waits for the first. In a task of the same executor Close does nothing and returns [ErrInTask]. Otherwise the error
+// is nil, or the first failure of Threads.Start or End.
 func (ex *Executor) Close() error {
 	ex.mustBeMade()
 	if ex.currentWorker() != nil {

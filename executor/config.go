@@ -10,57 +10,41 @@ import (
 	"github.com/magpie-go/magpie/internal/procs"
 )
 
-// MaxWorkers is the largest number of workers of one executor, spare ones included.
+// MaxWorkers is the largest number of workers of an executor, with spares.
 const MaxWorkers = 4096
 
 // A Config describes an executor to [New]. The zero value is a good choice.
 type Config struct {
-	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, not counting
-	// what executors have added to it, or the number of CPUs in Threads if that is set and smaller. It is constant, since
-	// workers without work sleep and cost nothing: [RunOptions].Workers bounds one run, and a [host.Share] the executor.
+	// Workers is the number of worker threads, at most [MaxWorkers]. 0 means the process's own GOMAXPROCS, without what
+	// executors have added to it, or the number of CPUs in Threads if that is set and smaller.
 	Workers int
-	// Spares is the largest number of spare workers. Spare workers stand in for workers that wait in [Blocking] and,
-	// while any does, or a task waits for a permit or for its end from outside, for workers that sleep in a Wait or
-	// Join. If tasks wait for each other in Blocking, or for permits of each other's runs, Spares must be at least the
-	// number of tasks that may wait at once, in Blocking or for work that they have started: otherwise they may wait
-	// for ever. 0 means 256; a negative number means none. A spare that has never been needed costs some 350 bytes, and
-	// 8 in each graph that has run. Workers and spares together are at most [MaxWorkers].
+	// Spares is the largest number of spare workers, see [Blocking]; 0 means 256, a negative number none. If tasks wait
+	// for each other in Blocking, or for permits of each other's runs, it must be at least the number of tasks that may
+	// wait at once, in Blocking or for work that they have started: otherwise they may wait for ever. Workers and spares
+	// together are at most [MaxWorkers]. A spare that was never needed costs some 350 bytes.
 	Spares int
-	// MaxRuns is the largest number of runs and futures in progress that were started from outside. If there are so
-	// many, [Executor.Run], [Executor.Start] and [Async] wait until one ends, in the order in which they were called,
-	// and [Executor.TryStart] returns [ErrBusy]. What tasks start counts for nothing and never waits, since the task's
-	// run may have to wait for it. A task must not wait for a goroutine that starts something from outside: that
-	// goroutine may wait for the task's room. 0 means that there is no bound.
+	// MaxRuns is the largest number of runs and futures in progress that were started from outside; 0 means no bound. If
+	// there are so many, [Executor.Run], [Executor.Start] and [Async] wait until one ends, in the order in which they were
+	// called, and [Executor.TryStart] returns [ErrBusy]. What tasks start does not count and never waits. A task must not
+	// wait for a goroutine that starts something from outside, which may wait for the room that the task's run has.
 	MaxRuns int
-	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the
-	// threads. "" means "magpie". If the system refuses to name threads, they have no names, and Dump says why.
+	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the threads.
+	// "" means "magpie". If the system refuses to name threads, Dump says why.
 	Name string
-	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run. The zero value is
-	// [AutoCallers]: if a worker sleeps, the goroutine runs the first tasks itself in that worker's place, for a tenth
-	// of a millisecond or until the end of the task that it runs then. So a short run wakes no thread, see
-	// [BriefCallers].
-	//
-	// With CPUs, Pin, Start or End of Threads, with Share of Host, and with Verbatim or a Policy of
-	// Experiment that has all tasks run on the workers' own threads, the zero value is [IdleCallers], and [BriefCallers]
-	// and [BusyCallers] are errors. With Nice, Class or Slice of Threads the zero value is [IdleCallers] too, since a
-	// caller runs tasks with its own thread's schedule: work that is to stand back would not. [Executor.Dump] says what
-	// the zero value stands for, and because of which fields.
-	//
-	// If callers wait for runs that are short, set BriefCallers. With Nice 5 and two workers, ten tasks of a
-	// microsecond, a millisecond after the last run, took 14 µs instead of 36 (p50; p99 44 instead of 139). Beside runs
-	// that kept the workers busy for half of the time it made no difference (p50 134 instead of 146; AMD EPYC,
-	// 2026-11-25).
+	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run, see [BriefCallers]. The zero
+	// value, [AutoCallers], is BriefCallers unless other fields stand against it. With CPUs, Pin, Start or End of Threads,
+	// with Share of Host, and with Verbatim or a Policy of Experiment that has all tasks run on the workers' own threads,
+	// it is [IdleCallers], and BriefCallers and [BusyCallers] are errors. With Nice, Class or Slice of Threads it is
+	// IdleCallers, since a caller runs tasks with its own thread's schedule. BriefCallers is then still better for callers
+	// that wait for short runs, see BENCHMARKS.md. [Executor.Dump] says what the zero value stands for, and why.
 	Callers Callers
-	// Observers are called when something happens on the executor, in this order. An executor without observers pays
-	// nothing for them.
+	// Observers are called when something happens on the executor, in this order.
 	Observers []*Observer
-	// Threads says how the system runs the workers' threads, and what is called on them. The zero value leaves everything
-	// to the system.
+	// Threads says how the system runs the workers' threads, and what is called on them.
 	Threads host.Threads
 	// Host says what the workers leave to the rest of the process and of the machine.
 	Host host.Options
-	// Experiment has policies, kinds of deques and other options for comparisons. The zero value is what programs should
-	// use.
+	// Experiment has policies, kinds of deques and other options for comparisons. Programs should use the zero value.
 	Experiment experiment.Options
 }
 

@@ -13,18 +13,13 @@ var standard struct {
 	ex *Executor // guarded by mu
 }
 
-// Default returns an executor that all of the process may use. It is made at the first call, by [New] with the zero
-// [Config] but for the name "default". Until then it costs nothing: there are no workers, and GOMAXPROCS is as it was.
+// Default returns an executor that all of the process may use. Functions that take a context and an executor use it for
+// a nil executor, unless the context is that of a task, see [FromContext]. So does a zero [Group]. The first call makes
+// it, by [New] with the zero [Config] but for the name "default". Until then it costs nothing. If it cannot be made,
+// as in a bubble of testing/synctest, Default panics, and a later call tries again.
 //
-// Functions of this module that take a context and an executor use the default one where they are given nil and a
-// context that is not of a task, and so does a zero [Group].
-//
-// The default executor is open until the end of the process. To close it is for main alone, for instance by
-// [Executor.Shutdown] when the process is told to end: all that use it later fail with [ErrClosed]. A program that
-// needs another Config, or work that is apart from what libraries start, makes an executor of its own.
-//
-// Default panics if the executor cannot be made, see New: so it does in a bubble of testing/synctest, if that is where
-// it is first called. A later call tries again. Any goroutine may call it.
+// The default executor is open until the end of the process. To close it is for main alone: all that use it later fail
+// with [ErrClosed]. A program that needs another Config makes an executor of its own.
 func Default() *Executor {
 	standard.mu.Lock()
 	defer standard.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 )
 
 // Dump writes to out the state of every worker, the lengths of the queues, the notifier's state and the runs in
-// progress. It helps to find out why an executor hangs. It may be called at any time. The output is not a consistent
-// snapshot. The error is that of out.
+// progress. It may be called at any time. The output is not a consistent snapshot. The error is that of out.
 func (ex *Executor) Dump(out io.Writer) error {
 	ex.mustBeMade()
 	if out == nil {

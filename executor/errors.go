@@ -12,26 +12,21 @@ import (
 var (
 	// ErrClosed is the error of a run or future that was started after Close or Shutdown.
 	ErrClosed = errors.New("executor: closed")
-	// ErrInTask is returned by a Close or Shutdown that is called from a task of the same executor: it would wait for
-	// itself.
+	// ErrInTask is returned by a Close or Shutdown that a task of the same executor calls: it would wait for itself.
 	ErrInTask = errors.New("executor: Close or Shutdown called from one of its own tasks; close it from outside")
 	// ErrBusy is returned by TryStart if Config.MaxRuns leaves no room.
 	ErrBusy = errors.New("executor: as many runs and futures are in progress as Config.MaxRuns allows")
 	// ErrShutdown is matched by the error of a Shutdown whose context has ended before all work was done. That error is
 	// the cause for which the rest of the work is cancelled, and so the errors of the runs and futures match it too.
 	ErrShutdown = errors.New("executor: shut down before all work was done")
-	// ErrGoexit is the failure of a task that called [runtime.Goexit], as t.FailNow does in a test. If a caller of
-	// [Executor.Run] ran the task, Goexit ends the caller too, once the run is over, see [Config].Callers. It is also
-	// the failure of a task that called panic(nil), if GODEBUG has panicnil=1.
+	// ErrGoexit is the failure of a task that called [runtime.Goexit], as t.FailNow does in a test, or panic(nil) with
+	// GODEBUG=panicnil=1. If a caller of [Executor.Run] ran the task, Goexit ends the caller too, once the run is over.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
-	// ErrTooDeep is the error of work that would lie on top of too many waits on the stack of one thread. A run that a
-	// task starts has it if more than 4096 waits for runs lie on the stack of the task's worker. A child of a [Scope]
-	// has it if more than 32768 waits for children and futures lie there, or 4096 on a 32-bit system. So has a future
-	// that a function waits for and that its worker has to run, if there are as many. Several workers divide nested
-	// work among their stacks, so with them the depth at which work fails differs from run to run.
-	//
-	// Work that a function starts and does not wait for lies on no stack. So memory alone bounds the depth of
-	// [Group.Go] in functions of the group, of [Async] in functions of Async, and of subflows in subflows of a graph.
+	// ErrTooDeep is the error of work that would lie on top of too many waits on the stack of one worker. A run that a
+	// task starts fails on top of more than 4096 waits for runs. A child of a [Scope], or a future that a worker has to
+	// run for a wait, fails on top of more than 32768 waits for children and futures, or 4096 on a 32-bit system. With
+	// several workers the depth at which work fails differs from run to run. Work that nothing waits for lies on no stack:
+	// memory alone bounds the depth of [Group.Go] in its functions, of [Async] in those of Async, and of subflows.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
 
 	// ErrForgotten is the error of the Future of a [Promise] that became unreachable and was not resolved.
@@ -55,10 +50,9 @@ type PanicError struct {
 	job string // of the run, or asyncName; "" if the layer that wraps the error says it
 }
 
-// Error returns the value, on one line, after the name of a job of [NewJob], a [Call], a [Group], a [First], an
-// [Until] or a loop of package parallel; a function of [Async] is in a run of that name. Graphs, pipelines and pools
-// say in their own errors which task it was. Error leaves out the stack, because a program may send the text to a
-// client. The verb %+v adds the stack, also if another error of this module wraps e.
+// Error returns the value, on one line, after the name of the run if its job is of this package or of package parallel;
+// other jobs say in their errors which task it was. It leaves out the stack, because the text may go to a client. The
+// verb %+v adds it, also if another error of this module wraps e.
 func (e *PanicError) Error() string { return e.say("%v") }
 
 // Format implements [fmt.Formatter].

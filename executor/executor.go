@@ -16,17 +16,14 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// New starts an executor. It reports every bad field of cfg at once. It also fails if the limits of the system leave
-// no room for the workers' threads and the threads that the Go runtime may start besides, two for each P and a few:
-// the runtime ends the process when it cannot start a thread. The limits are those on threads and on the address
-// space: at the memory limit of a cgroup the system refuses no thread, it ends a process. And it fails if the system
-// refuses Nice, Class, Slice, CPUs or Pin of Config.Threads, unless BestEffort is set there. And it fails if
-// Config.Threads.Start does, with the first failure. The executor should be closed: its threads stay until then.
+// New starts an executor. It should be closed: its threads stay until then. New reports every bad field of cfg at once.
+// It also fails if Config.Threads.Start does, or if the system refuses a field of Config.Threads and BestEffort is not
+// set there. And it fails if the limits on threads and on the address space leave no room for the workers' threads and
+// those that the Go runtime may start besides, two for each P and a few.
 //
-// In a bubble of testing/synctest New fails: no time would pass there while workers sleep on their threads, and
-// synctest.Wait would wait for ever. There [NewInline] is for use. A program whose tests are to be repeatable need not
-// be changed for that: if the environment has MAGPIE_INLINE, a number, New returns an executor of NewInline with that
-// seed. It has the Name and the Observers of cfg, which is checked as always.
+// In a bubble of testing/synctest, where no time would pass, New fails: [NewInline] is for use there. If the environment
+// has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline with that seed, and with the Name and
+// the Observers of cfg.
 func New(cfg Config) (*Executor, error) {
 	s, err := cfg.checked()
 	if err != nil {
@@ -76,26 +73,18 @@ var errBubble = errors.New("executor: New in a bubble of testing/synctest, where
 
 // NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
 // it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of
-// ready tasks. The same seed gives the same order: a test that tries many seeds finds tasks that rely on an order which
-// is not guaranteed. When a task ends the context that its run was started with, no other task of the run begins after
-// it.
+// ready tasks, and the same seed gives the same order. So a test that tries many seeds finds tasks that rely on an
+// order which is not guaranteed. When a task ends the context that its run was started with, no other task of the run
+// begins after it.
 //
 // The executor has one worker, and otherwise behaves as others do. Goroutines that use it at the same time take turns,
-// and then influence the order. A task may use other executors, with threads or without. It is on the worker of each
-// executor whose tasks are on its goroutine's stack: a run that it starts on one of these is nested. A task that waits
-// for something that only the calling goroutine could do next waits for ever.
+// and then influence the order. A task that waits for something that only the calling goroutine could do next waits for
+// ever. [runtime.Goexit] in a task, such as that of t.FailNow, also ends the calling goroutine, after the other ready
+// tasks have run.
 //
-// [runtime.Goexit] in a task, such as that of t.FailNow, also ends the calling goroutine, after the other ready tasks
-// have run. The caller may also be a function that gives back the permit of a semaphore that the task waited for, or
-// that ends a [Future] that the task comes after.
-//
-// The executor may be used under testing/synctest: time passes while its tasks wait. The executor, its runs and its
-// futures belong to the bubble in which it was made: the runtime ends the process with a fatal error if an executor is
-// used both in a bubble and outside it. Graphs, semaphores and other jobs may be used in several bubbles, one after the
-// other, and outside. Executors of [New] are not for bubbles.
-//
-// The observers are as in [Config.Observers]. Their functions are called on the goroutines that call the executor.
-// NewInline panics if one is nil.
+// Under testing/synctest time passes while tasks wait. The executor must not be used both in a bubble and outside it:
+// RECIPES.md says more. Functions of the observers, which are as in [Config.Observers], are called on the goroutines
+// that call the executor. NewInline panics if an observer is nil.
 func NewInline(seed uint64, observers ...*Observer) *Executor {
 	return newNamedInline("inline", seed, observers)
 }
@@ -196,13 +185,13 @@ func (ex *executor) startWorkers() {
 	up.Wait()
 }
 
-// Workers returns the number of workers, not counting spare ones: the number of tasks that run at a time.
+// Workers returns the number of workers, not counting spare ones.
 func (ex *Executor) Workers() int {
 	ex.mustBeMade()
 	return ex.cfg.Workers
 }
 
-// Name returns [Config.Name], or "magpie" if that was empty. An executor of [NewInline] is named "inline".
+// Name returns [Config].Name or its default, or "inline" for [NewInline].
 func (ex *Executor) Name() string {
 	ex.mustBeMade()
 	return ex.cfg.Name

@@ -1,9 +1,7 @@
 package executor
 
-// An Executor is a number of workers, each locked to an OS thread of its own, that run tasks and steal from each other.
-// Spare workers stand in for those that wait in [Blocking]. All methods may be called from any goroutine. There may be
-// several executors in one process. An Executor is made by [New] or [NewInline]: all methods of a nil or zero Executor
-// panic.
+// An Executor is a number of workers that run tasks and steal from each other. [New] and [NewInline] make one: all
+// methods of a nil or zero Executor panic. A process may have several executors.
 //
 // If an Executor becomes unreachable and is not closed, the garbage collector closes it some time later, with a line in
 // the log of package log. Its runs in progress, and the Runs and Futures that a program keeps, refer to it.

@@ -127,9 +127,9 @@ func (in *intake) stats(s *Stats) {
 	to.MaxRuns, to.Inside, to.Waiting, to.Waited, to.Refused = in.most, in.inside, in.seats.Len(), in.waited, in.refused
 }
 
-// TryStart is [Executor.Start] for a caller that does not wait for room: if [Config.MaxRuns] leaves none, it returns
-// [ErrBusy] at once. It also returns the error if the run cannot start for another reason. The Run is nil then. Called
-// from a task, or without a MaxRuns, it always finds room.
+// TryStart is [Executor.Start] for a caller that does not wait for room: it returns [ErrBusy] at once if
+// [Config.MaxRuns] leaves none. If the run cannot start for another reason it returns that error. The Run is nil then.
+// Called from a task, or without a MaxRuns, it always finds room.
 func (ex *Executor) TryStart(ctx context.Context, j Job) (*Run, error) {
 	ex.mustBeMade()
 	w := ex.currentWorker()

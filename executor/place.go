@@ -2,13 +2,10 @@ package executor
 
 import "context"
 
-// FromContext returns the executor that runs the task to which ctx was given, so that a task need not capture its
-// executor. ctx may be derived from the task's context, by [context.WithValue] for example. It may also be that of a
-// [Run], a [Scope] or a [Group], and may have ended. If several executors are around ctx, FromContext returns the
-// innermost. If there is none it returns nil and false.
-//
-// FromContext allocates nothing and costs some nanoseconds, and as many again for each level of derived contexts. It
-// panics if ctx is nil. Any goroutine may call it.
+// FromContext returns the executor that runs the task to which ctx was given, so that a task need not capture it. ctx
+// may be derived from the task's context, may be that of a [Run], a [Scope] or a [Group], and may have ended. If
+// several executors are around ctx, FromContext returns the innermost. If there is none it returns nil and false. It
+// allocates nothing, and costs some nanoseconds for each level of derived contexts.
 func FromContext(ctx context.Context) (*Executor, bool) {
 	if ctx == nil {
 		panic("executor: FromContext needs a context, got nil")
@@ -18,14 +15,12 @@ func FromContext(ctx context.Context) (*Executor, bool) {
 }
 
 // WorkerIndex returns the index of the worker of ex that the caller runs on, from 0 to [Executor.WorkersAndSpares]-1,
-// or -1 if the caller runs on none. Spare workers have the indices from [Executor.Workers] on.
+// or -1 if the caller runs on none, as a goroutine that a task starts does. The indices of spares come last.
 //
 // A task has one index from its beginning to its end. No two tasks have an index at the same time, unless one of them
-// waits, in a Run, Wait or Join, and its worker runs the other meanwhile. A goroutine that a task starts is on no
-// worker. So an index may select what a task needs for itself, such as a buffer: see [PerWorker].
-//
-// WorkerIndex costs some 10 ns on Linux on amd64, and a system call elsewhere. A function with a scope has the index
-// for less, see [Scope.WorkerIndex]. Any goroutine may call it.
+// waits, in a Run, Wait or Join, and its worker runs the other meanwhile. So an index may select what a task needs for
+// itself: see [PerWorker]. WorkerIndex costs some 10 ns on Linux on amd64, and a system call elsewhere;
+// [Scope.WorkerIndex] costs less.
 func (ex *Executor) WorkerIndex() int {
 	ex.mustBeMade()
 	if w := ex.here(); w != nil {
@@ -34,8 +29,8 @@ func (ex *Executor) WorkerIndex() int {
 	return -1
 }
 
-// WorkersAndSpares returns the number of workers, spare ones included. It is constant: [Executor.Workers] plus
-// [Config.Spares], as New has chosen them. The results of [Executor.WorkerIndex] are below it.
+// WorkersAndSpares returns the number of workers, spare ones included: [Executor.Workers] plus [Config.Spares], as New
+// has chosen them. It is constant.
 func (ex *Executor) WorkersAndSpares() int {
 	ex.mustBeMade()
 	return len(ex.roster)

@@ -20,25 +20,21 @@ const (
 	shutdownLimit    = 5 * time.Second
 )
 
-// Shutdown is Close for a bounded time. It refuses new runs and futures from outside with [ErrClosed], waits for those
-// in progress, closes the executor and returns what Close does.
+// Shutdown is [Executor.Close] for a bounded time. It refuses new runs and futures from outside with [ErrClosed], and
+// waits for those in progress.
 //
-// If ctx ends first, Shutdown cancels all that is in progress, and returns an error that matches [ErrShutdown] and the
-// cause for which ctx ended. The same error is the cause for which the runs, the futures and the contexts of their
-// tasks are cancelled. Tasks and functions that have not begun are skipped, so that every run and every future ends
-// as soon as the tasks that it waits for have returned. What a task starts from then on is cancelled at once. If there
-// is nothing to cancel, Shutdown returns what Close does.
+// If ctx ends first, Shutdown cancels all that is in progress, and what tasks start from then on. It returns an error
+// that matches [ErrShutdown] and the cause for which ctx ended. The same error is the cause for which all is cancelled.
+// Tasks and functions that have not begun are skipped, so that every run and every future ends as soon as the tasks
+// that it waits for have returned. If there is nothing to cancel, it returns what Close does.
 //
-// Shutdown returns when the executor is closed, or a second after ctx has ended, or up to five seconds after as long as
-// queued work ends. To skip a million queued tasks takes about a tenth of a second. If tasks that do not heed their
-// context run on by then, it leaves them behind, and its error says so and names their runs; [Executor.Stacks] tells
-// where they are. The error also lists functions of an [Observer] that have not returned. The executor is closed when
-// they all return. A run whose task runs on ends after that task, and so does a future that comes after it. A spare
-// worker ends the others, if the executor has one and more than one worker.
+// Shutdown returns at the latest a second after ctx has ended, or up to five seconds as long as queued work ends. It
+// leaves behind tasks that do not heed their context. The error names their runs, and lists functions of an [Observer]
+// that have not returned; [Executor.Stacks] tells where the tasks are. Their runs end when they return, and the
+// executor is closed then. Other runs end meanwhile if there is a spare, and more than one worker.
 //
 // Shutdown may be called several times, also at the same time and with Close: the first ctx to end cancels the work for
-// all of them. Called from a task of the same executor it does nothing and returns [ErrInTask]. On a worker of another
-// executor it waits as in [Blocking]. It panics if ctx is nil.
+// all of them. In a task of the same executor it does nothing and returns [ErrInTask].
 func (ex *Executor) Shutdown(ctx context.Context) (err error) {
 	if ctx == nil {
 		panic("executor: Shutdown needs a context, got nil")

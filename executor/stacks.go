@@ -9,12 +9,8 @@ import (
 
 // Stacks returns the stack of each worker's goroutine as it appears in a traceback, by worker ID, or "" for a worker
 // without a thread and for an executor of [NewInline]. While a caller of [Executor.Run] has a worker's place, the stack
-// is the caller's. A traceback leaves out the middle of a stack of more than a hundred frames; if Run's own frames are
-// among these, the stack is that of the worker's thread, which sleeps meanwhile. The first line tells the goroutine's
-// number and what it does. A worker without work is in its executor's code; a task that hangs shows where.
-//
-// Stacks stops the whole process while it writes the stacks of all goroutines. That takes about a microsecond for each
-// frame, so it is for a look now and then, not for a regular report of a process with many goroutines.
+// is the caller's. If that has more than a hundred frames it may be the sleeping worker's. Stacks stops the whole
+// process, for about a microsecond for each frame of all goroutines. It is for a look now and then.
 func (ex *Executor) Stacks() []string {
 	ex.mustBeMade()
 	return ex.stacks()

@@ -22,6 +22,8 @@ type Options struct {
 	// With KeepGOMAXPROCS and as many workers as Ps, a goroutine that waits for the workers shares the Ps with them,
 	// even if nothing else runs: loops of two pieces of 1 to 20 ms, one after the other, took 1.4 to 1.7 times as long
 	// as on goroutines (two cores, AMD EPYC, 2026-11-25). With a GOMAXPROCS that is larger by one they do not.
+	// executor.Yield then offers the worker's P to goroutines, at most once in a millisecond, as each offer costs some
+	// microseconds.
 	KeepGOMAXPROCS bool
 	// Share bounds how many of the workers may be awake: a *[Share], with which executors share the processors of the
 	// machine, or a [QuotaShare], which leaves a part of a CPU quota to the rest of the process. nil means that the

@@ -27,7 +27,8 @@ var claimed struct {
 //
 // The Go runtime ends the process when it cannot start a thread. So Claim has to come before the start, and it leaves
 // room for the threads that the runtime may start by itself. Claim sees a snapshot: other processes may take the room,
-// and so may threads of the program for which it has claimed nothing.
+// and so may threads of the program for which it has claimed nothing. It knows the limits on threads and on the address
+// space. At the memory limit of a cgroup the system refuses no thread: it ends a process.
 //
 // Each of the threads calls Arrive when it exists and Unclaim at its end. ArrivePs says that the process has the Ps.
 // Any thread.
