@@ -7,22 +7,16 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// Async calls fn on the executor and returns at once. The Future has what fn returns. If fn panics, the Future's error
-// is a [*PanicError]. fn is called when all futures and runs in after have ended without an error. If one of them ends
-// with an error, fn is not called, and the Future ends with that error. If ctx ends before fn is called, the Future
-// ends with an error that matches ctx's. Later, fn itself has to look at the context that it is given.
+// Async calls fn on the executor and returns at once. The Future has what fn returns, or a [*PanicError] if fn panics.
+// fn is called when all futures and runs in after have ended without an error. If one of them ends with an error, fn is
+// not called, and the Future ends with that error. If ctx ends before fn is called, the Future's error matches ctx's.
+// Later, fn itself has to look at the context that it is given. That context also ends when fn returns: work that fn
+// starts and does not wait for needs another one.
 //
-// The context that fn is given also ends when fn returns. Work that fn starts and does not wait for needs another one.
-//
-// Async is for single calls from anywhere: it costs one allocation and a fraction of a run. A future that a task starts
-// is not part of the task's run, which does not wait for it. Work that the run should wait for belongs in a [Scope].
-//
-// With a [Config.MaxRuns], Async called from outside first waits for room. If ctx ends meanwhile, so does the Future.
-//
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default].
-//
-// After Close the Future's error is [ErrClosed]. Async panics if fn is nil, and if an element of after is nil. It has
-// then started nothing.
+// An Async costs one allocation and a fraction of a run. A future that a task starts is not part of the task's run:
+// work that the run should wait for belongs in a [Scope]. With a [Config.MaxRuns], Async called from outside first
+// waits for room; if ctx ends meanwhile, so does the Future. After Close the error is [ErrClosed]. ex may be nil, see
+// [Default]. Elements of after may not.
 func Async[T any](
 	ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable,
 ) *Future[T] {
@@ -43,23 +37,19 @@ type Awaitable interface {
 	awaitable() *future
 }
 
-// A Future is the result of a call of [Async], once the call has ended. All methods may be called from any goroutine,
-// from tasks too, and after the end.
+// A Future is the result of a call of [Async], once the call has ended.
 type Future[T any] struct {
 	state  future
 	fn     func(context.Context) (T, error)
 	result xatomic.Plain[T]
 }
 
-// Wait waits for the end and returns what the function returned, or the error for which it was not called.
-//
-// On a worker of the same executor, Wait calls the function itself unless it has begun, and before it those of the
-// futures that it comes after. For runs that it comes after it waits as [Run.Wait] does, to their end. So a task may
-// wait for a future that it has started, with any number of workers. If another worker has begun the function, the
-// worker sleeps. For the Future of a [Promise] or of another executor it waits as in [Blocking].
-//
-// A caller from outside, too, calls the function itself if no worker has begun it, as [Run.Wait] does with tasks. If
-// the function then calls [runtime.Goexit], that ends the caller.
+// Wait waits for the end and returns what the function returned, or why it was not called. On a worker of the same
+// executor, Wait calls the function itself unless it has begun, and before it those of the futures that it comes after.
+// For runs that it comes after, it waits as [Run.Wait] does. So a task may wait for a future that it has started, with
+// any number of workers. If another worker has begun the function, the worker sleeps. Wait waits for the Future of a
+// [Promise], or of another executor, as in [Blocking]. A caller from outside, too, calls the function itself, and a
+// Goexit in it ends the caller.
 func (f *Future[T]) Wait() (T, error) {
 	f.inner().wait()
 	return f.result.Get(), f.state.err.Get()
@@ -75,12 +65,11 @@ func (f *Future[T]) inner() *future {
 	return &f.state
 }
 
-// Done returns a channel that is closed when the Future has ended, as [Awaitable] says.
+// Done returns a channel that is closed at the end, see [Awaitable].
 func (f *Future[T]) Done() <-chan struct{} { return f.inner().Done() }
 
 // Cancel ends the Future with an error that matches [context.Canceled] and the cause if its function has not been
-// called, and otherwise cancels the context that the function was given. A nil cause means context.Canceled. Cancel
-// does not wait.
+// called, and otherwise cancels the context of the function. A nil cause means context.Canceled. Cancel does not wait.
 func (f *Future[T]) Cancel(cause error) {
 	f.inner().mustBeMade()
 	f.state.cancel(context.Canceled, cause)

@@ -8,22 +8,18 @@ import (
 
 // Blocking calls fn, which may wait for something outside the executor: I/O, a lock, a channel. Meanwhile a spare
 // worker stands in for the calling worker, and one for each worker that sleeps in a Wait or Join, so that as many tasks
-// of any run as there are workers can go on. After fn has returned there are more active workers than that for a while:
-// a spare leaves when it finds no work, or after some dozens of tasks.
+// as there are workers can go on. After fn has returned, the spare leaves when it finds no work, or after some dozens
+// of tasks.
 //
-// There are at most [Config.Spares] spare workers. When all of them stand in for others, fn blocks its worker, as it
-// would without Blocking. As long as one is left, tasks in Blocking may wait for each other and for any other work on
-// the executor: they wait for ever only if they wait for each other in a circle. The thread of a spare worker is
-// started when it is needed, and ends when no task has called Blocking for a while. It is not started if the limits of
-// the system leave too little room for threads, as for [New].
-//
-// A task that waits outside Blocking is found out, and a spare stands in for it too, but only after some milliseconds:
-// see [host.Threads].OnlyBlocking.
+// There are at most [Config.Spares] spare workers. When all stand in for others, fn blocks its worker, as it would
+// without Blocking. As long as one is left, tasks in Blocking may wait for each other and for any other work, but not
+// in a circle. A spare gets a thread when it is needed, unless the limits of the system leave no room, as for [New].
+// For a task that waits outside Blocking a spare stands in some milliseconds later, see [host.Threads].OnlyBlocking.
 //
 // fn runs on the calling goroutine. A panic or [runtime.Goexit] in it passes through. Blocking only calls fn inside
 // another Blocking, on a goroutine that is no worker's, and in a task of an executor of [NewInline] unless a task of an
 // executor with threads has started it. Blocking costs half a microsecond, and the waking of a thread if there is work
-// for a spare. It does not pay for a lock that is held for less. It panics if fn is nil.
+// for a spare: it does not pay for a lock held for less.
 func Blocking(fn func()) {
 	if fn == nil {
 		panic("executor: Blocking of a nil function")

@@ -3,8 +3,7 @@ package executor
 import "context"
 
 // Go starts a child of the scope: fn runs on any worker, as part of the same run. If it fails, it cancels the run.
-// Children that have not begun when the run is cancelled or fails are skipped. fn must not use s: for a child that
-// starts others there is [Scope.Spawn]. Go panics if fn is nil.
+// Children that have not begun when the run is stopped are skipped. fn must not use s, see [Scope.Spawn].
 func (s *Scope) Go(fn func(context.Context) error) {
 	if fn == nil {
 		panic("executor: Scope.Go of a nil function")
@@ -12,16 +11,9 @@ func (s *Scope) Go(fn func(context.Context) error) {
 	s.spawn(fn, nil)
 }
 
-// Spawn is Go for a function that starts children of its own. fn gets a scope, and its children end before it does.
-//
-// The worker that has called fn waits for these children on its stack, even after fn has returned, and runs them on
-// top. So the depth of children in children is bounded: a child fails with [ErrTooDeep] if more than 32768 such waits,
-// or 4096 on a 32-bit system, lie on the stack of the worker that is to call it. One worker alone runs that many
-// children in children. Several workers run up to as many each; which child fails differs from run to run. Memory alone
-// bounds the depth of [Group.Go] in functions of the group, of [Async] in functions of Async, and of subflows in
-// package graph.
-//
-// Spawn panics if fn is nil.
+// Spawn is Go for a function that starts children of its own. fn gets a scope, and its children end before it does. The
+// worker that has called fn waits for these children on its stack, even after fn has returned, and runs them on top: so
+// the depth of children in children is bounded, see [ErrTooDeep].
 func (s *Scope) Spawn(fn func(*Scope) error) {
 	if fn == nil {
 		panic("executor: Scope.Spawn of a nil function")
@@ -65,9 +57,9 @@ func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 }
 
 // Wait waits until all children of the scope have ended. Meanwhile the worker runs the children, the calls that the
-// scope has forked after the first child, and what these have started, and nothing else. Wait returns the failure of
-// the child that was started first among those that failed. A skipped child counts as failed with the cause for which
-// the run was stopped.
+// scope has forked after the first child, and what these have started, and nothing else. Of the failures of children
+// Wait returns that of the first one started. A skipped child counts as failed with the cause for which the run was
+// stopped.
 func (s *Scope) Wait() error {
 	s.mustBeGiven()
 	var frame struct{}

@@ -7,17 +7,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// First calls the functions fns on the executor, beginning them in their order, and returns the result of the first
-// that returns without an error. It then cancels the others: functions that have not begun are not called, and
-// functions that run see their context end. First waits for the latter. If every function fails, the error joins all
-// their errors, in the order of fns. A function that panics fails with a [*PanicError], and one that calls
-// [runtime.Goexit] with [ErrGoexit].
+// First begins the functions fns on the executor, in their order, and returns the result of the first that returns
+// without an error. It then cancels the others: functions that have not begun are not called, and First waits for those
+// that run, which see their context end. If every function fails, the error joins all their errors, in the order of
+// fns. A panic counts as a [*PanicError], and Goexit as [ErrGoexit].
 //
-// First may be called from anywhere, as [Executor.Run] may. If it is called from a task, and the task's own worker runs
-// a function that calls Goexit, the task ends by that too, and so does a caller that takes part, see [Executor.Run].
-// First panics if there is no function, or if one is nil.
-//
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default].
+// If the caller itself runs a function that calls Goexit, see [Executor.Run], it ends too. First panics if there is no
+// function. ex may be nil, see [Default].
 func First[T any](ctx context.Context, ex *Executor, fns ...func(context.Context) (T, error)) (T, error) {
 	if len(fns) == 0 {
 		panic("executor: First of no functions")

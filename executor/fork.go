@@ -7,34 +7,29 @@ import (
 )
 
 // Fork makes the call fn(s, arg) available to other workers and returns at once. [Forked.Join] makes the call, unless
-// another worker has. In between the caller does another part of the work:
+// another worker has:
 //
 //	func fib(s *executor.Scope, n int) int {
 //		if n < 2 {
 //			return n
 //		}
 //		f := executor.Fork(s, fib, n-1)
-//		y := fib(s, n-2)
+//		y := fib(s, n-2) // another part of the work
 //		return f.Join(s) + y
 //	}
 //
-// A Fork and its Join cost a few nanoseconds more than the call, and allocate nothing once the worker has as many
-// frames as it needs. Forks are best joined in the opposite order in which they were made. A Join in another order is
-// slower, and may make the calls that were forked later first.
+// A Fork and its Join cost a few nanoseconds more than the call, and hardly ever allocate. Forks are best joined in the
+// opposite order in which they were made: another order is slower, and may make later calls first.
 //
-// A forked call is made once, whether it is joined or not, and even after the run was cancelled: it may look at
-// [Scope.Stopped]. A call that is not joined has ended before the Join, Wait or Run of the function that has forked it
-// returns. Its result is lost, and its panic becomes a failure of the run. Unless another worker makes it earlier, it
-// is made after that function has returned, with or without an error, and its deferred calls have been made. Only if
-// the function panics or calls [runtime.Goexit], a call that is not joined may be left out.
+// A forked call is made once, joined or not, and even after the run was cancelled: it may look at [Scope.Stopped]. A
+// call that is not joined ends before the Join, Wait or Run of the function that has forked it returns. At the latest
+// it is made after that function has returned and its deferred calls were made. Its result is lost, and its panic
+// becomes a failure of the run. It may be left out if the function panics or calls Goexit.
 //
-// A function may wait for what a call that it has forked and not joined yet is to do, such as to send on a channel, but
-// only in [Blocking]: that shows its forks to other workers. Outside Blocking it may wait for ever, with any number of
-// workers. Its forks may be private, so that no other worker finds them, and no stand-in either, see
-// [host.Threads].OnlyBlocking.
+// A function may wait for what a call that it has not joined yet is to do, such as to send on a channel, but only in
+// [Blocking], which shows its forks to other workers. Without that it may wait for ever.
 //
-// Fork panics if fn is nil. Only the function that was given scope may call it, on its own goroutine. fn gets a scope
-// of its own.
+// Only the function that was given scope may call Fork. fn gets another one.
 func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	// The compiler inlines Fork, which is one call, into its caller, and there the literal: one that is called once may
 	// be large. Join is written likewise. With a compiler that does not do so, each costs two calls.
@@ -119,19 +114,18 @@ func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) F
 	return Forked[A, R]{c, generation}
 }
 
-// A Forked stands for a forked call. It need not be joined: see [Fork]. It is joined at most once, with the Scope that
-// it was forked with, by the function that has forked it. Any other Join panics, and so does a Join of the zero Forked.
+// A Forked stands for a forked call. The function that has forked the call joins it at most once, with the same Scope.
+// Any other Join panics.
 type Forked[A, R any] struct {
 	c          *call[A, R]
 	generation uint64 // that c had
 }
 
 // Join returns what the forked call has returned. If no other worker has begun the call, Join makes it. Otherwise Join
-// waits, and meanwhile the worker runs only what the call has started: if the caller holds a lock, nothing runs on its
-// stack that does not also keep the call from ending. There is one exception: if other workers could take forks of
-// the scope, Join first runs the forks made and the children started after this one.
-//
-// If the call panicked, Join panics with the same value. If it called [runtime.Goexit], Join panics with [ErrGoexit].
+// waits, and meanwhile the worker runs only what the call has started. So if the caller holds a lock, nothing runs on
+// its stack that does not also keep the call from ending. But if other workers could take forks of the scope, Join
+// first runs the forks made and the children started after this one. If the call panicked, Join panics with the same
+// value; after Goexit, with [ErrGoexit].
 func (f Forked[A, R]) Join(scope *Scope) R {
 	return func() R {
 		var frame struct{}

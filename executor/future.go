@@ -359,8 +359,8 @@ func (f *future) wait() {
 
 func (f *future) await() { <-f.Done() }
 
-// OnEnd is [Run.OnEnd] for a Future. fn is called with what Wait returns. Close waits for it, unless the Future
-// is that of a [Promise].
+// OnEnd is [Run.OnEnd] for a Future: fn is called with what Wait returns. Close does not wait for it if the Future is
+// that of a [Promise].
 func (f *Future[T]) OnEnd(fn func(result T, err error)) {
 	if fn == nil {
 		panic("executor: Future.OnEnd of a nil function")

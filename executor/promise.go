@@ -7,10 +7,7 @@ import (
 )
 
 // A Promise ends a [Future] from outside the executor: for work that goes on elsewhere, such as a request to another
-// machine or a timer. It holds no worker and no goroutine. Futures may come after that Future, as after any other.
-//
-// A Promise is made by [NewPromise], and kept by those that may resolve it. All methods may be called from any
-// goroutine, from tasks too, and after the end.
+// machine. It holds no worker and no goroutine. It is made by [NewPromise], and kept by those that may resolve it.
 type Promise[T any] struct {
 	future *Future[T]
 	_      noCopy
@@ -19,20 +16,16 @@ type Promise[T any] struct {
 // NewPromise returns a Promise whose Future ends by the first of these:
 //
 //   - A call of Resolve, Reject or Complete.
-//   - The end of ctx, or a call of [Future.Cancel]. The Future's error then matches [context.Canceled], or ctx's error,
-//     and the cause.
-//   - A [Executor.Shutdown] that cancels all work.
-//   - The Promise becomes unreachable, so that nothing can resolve it. Some time later the garbage collector ends the
-//     Future with [ErrForgotten]. An executor of [NewInline] leaves such a Future as it is. A function that waits for
-//     the Future and refers to the Promise keeps it reachable.
+//   - The end of ctx, or a call of [Future.Cancel]. The error then matches ctx's error, or [context.Canceled], and the
+//     cause.
+//   - An [Executor.Shutdown] that cancels all work.
+//   - The Promise becomes unreachable. Some time later the garbage collector ends the Future with [ErrForgotten], but
+//     not on an executor of [NewInline]. A function that waits for the Future and refers to the Promise keeps it
+//     reachable.
 //
-// A Promise is no work of the executor. It does not count against [Config.MaxRuns], and Close does not wait for it. A
-// future that comes after it is work, and Close waits for that. A Promise may be resolved after Close.
-//
-// If the executor is closed and the caller is none of its tasks, the Future ends at once with [ErrClosed].
-//
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. NewPromise panics if ctx is
-// nil.
+// A Promise is no work of the executor: it does not count against [Config.MaxRuns], Close does not wait for it, and it
+// may be resolved after Close. A future that comes after it is work. If the executor is closed and the caller is none
+// of its tasks, the Future ends at once with [ErrClosed]. ex may be nil, see [Default].
 func NewPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
 	return newPromise[T](ctx, chooseFor(ctx, ex, "NewPromise"))
 }
@@ -58,7 +51,7 @@ func (p *Promise[T]) forget() {
 	})
 }
 
-// Future returns the Future that p ends. A Wait for it inside a task waits as in [Blocking].
+// Future returns the Future that p ends.
 func (p *Promise[T]) Future() *Future[T] {
 	if p == nil || p.future == nil {
 		panic("executor: a Promise is made by NewPromise")
@@ -66,14 +59,13 @@ func (p *Promise[T]) Future() *Future[T] {
 	return p.future
 }
 
-// Context returns a context that ends when p's Future does. It has the values and the deadline of the context that
-// NewPromise was given. It is for the work that is to resolve p.
+// Context returns a context for the work that is to resolve p. It ends with the Future, and has the values and the
+// deadline of NewPromise's ctx.
 func (p *Promise[T]) Context() context.Context { return &p.Future().state.ctx }
 
 // Resolve ends the Future with the result. It reports whether it did: it does not if the Future has ended before.
-//
-// Functions that come after the Future see what happened before the call of Resolve. If the executor is of [NewInline]
-// and the caller is none of its tasks, they are called before Resolve returns.
+// Functions that come after the Future see what happened before the call. On an executor of [NewInline] they are called
+// before Resolve returns, unless the caller is one of its tasks.
 func (p *Promise[T]) Resolve(result T) bool { return p.Complete(result, nil) }
 
 // Reject is Resolve with an error. It panics if err is nil.
@@ -85,7 +77,7 @@ func (p *Promise[T]) Reject(err error) bool {
 	return p.Complete(none, err)
 }
 
-// Complete is Resolve if err is nil, and otherwise Reject. The Future has the result in both cases.
+// Complete is Resolve if err is nil, and otherwise Reject with a result.
 func (p *Promise[T]) Complete(result T, err error) bool {
 	if !p.complete(result, err) {
 		return false
@@ -141,10 +133,8 @@ func (f *future) subscribePromise() {
 }
 
 // Timer returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.
-// If ctx ends first, or by [Future.Cancel], the Future ends with an error, as that of a [Promise] does, and the timer
-// is stopped.
-//
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. Timer panics if ctx is nil.
+// If ctx ends first, or by [Future.Cancel], the timer is stopped, and the Future ends as that of a [Promise]. ex may be
+// nil, see [Default].
 func Timer(ctx context.Context, ex *Executor, d time.Duration) *Future[time.Time] {
 	p := newPromise[time.Time](ctx, chooseFor(ctx, ex, "Timer"))
 	timer := time.AfterFunc(d, func() { p.Resolve(time.Now()) })

@@ -12,23 +12,12 @@ import (
 
 // A Scope lets a function start other work on the same executor and wait for it. Everything that the function starts
 // ends before the function does. Only the function that is given the Scope, and functions that it calls, may use it, on
-// its own goroutine and until it returns. A child or a forked call runs elsewhere and gets a Scope of its own.
+// its own goroutine and until it returns. Any other use panics, but for one mistake that may not be noticed: a forked
+// call that uses the Scope of the function around it. The race detector may report a misuse first. A function that
+// waits for what its children or forked calls do, other than by Join or Wait, does so in [Blocking]: otherwise it may
+// wait for ever.
 //
-// Any other use panics: use by a child or a forked call that has captured the Scope of the function around it, by
-// another goroutine, or after the function has returned. One mistake is not noticed: a forked call may use the Scope
-// that it was forked with if no other worker has taken the call, since Join then makes it as a part of its own
-// function. The race detector may report a misuse first.
-//
-// A function that waits for what its children or forked calls do, other than by Join or Wait, does so in [Blocking].
-// For a forked call it may otherwise wait for ever, see [Fork], and for a child if the kind of deque hides items.
-//
-// A Scope has no limit for the number of children that run at a time. A worker that waits in a Join or a Wait makes
-// calls on top of those that it is in the middle of. If one of them had to wait for its turn, the worker could not end
-// the calls below, whose turn it is. For a limit there are:
-//
-//   - a [Group] with [Group.SetLimit], made by [GroupWithContext] with the scope's context: its functions are nested in
-//     the run, and those that wait for their turn are on no stack. A function that needs a scope gets one by [Call];
-//   - the Workers of [RunOptions], and of package parallel, for the number of workers.
+// A Scope does not limit the children that run at a time: see RECIPES.md.
 type Scope struct {
 	top      top              // first, with slack and lo: what Fork and Join use
 	slack    *xatomic.Uintptr // of the worker's lane; constant
@@ -97,7 +86,7 @@ func (s *Scope) Executor() *Executor {
 	return s.run.Run().of.(*Executor)
 }
 
-// WorkerIndex returns the index of the worker that runs the function, see [Executor.WorkerIndex]. It costs three loads.
+// WorkerIndex is [Executor.WorkerIndex] for the function. It costs three loads.
 func (s *Scope) WorkerIndex() int {
 	if s == nil || s.body == nil {
 		misused()
@@ -112,7 +101,7 @@ func (s *Scope) mustBeGiven() {
 	}
 }
 
-// Stopped reports whether the run was cancelled or has failed. It costs two loads.
+// Stopped reports whether the run was cancelled or failed. It costs two loads.
 func (s *Scope) Stopped() bool {
 	if s == nil || s.body == nil {
 		misused()
@@ -123,10 +112,9 @@ func (s *Scope) Stopped() bool {
 	return s.body.Stopped()
 }
 
-// Demand reports whether other workers need work that the caller could give them: they find nothing to take from the
-// caller's worker, or have asked it. A call that is forked then is available to them at once. So a function that can
-// split its work needs to fork only while there is demand. With [host.Options].Share the worker may rest in
-// it. Without demand it costs two loads.
+// Demand reports whether other workers need work: they find nothing to take from the caller's worker, or have asked it.
+// A call that is forked then is available to them at once. So a function that can split its work needs to fork only
+// while there is demand. With [host.Options].Share the worker may rest in it. Without demand it costs two loads.
 func (s *Scope) Demand() bool {
 	return (s == nil || s.slack == nil || s.slack.Load() == 0) && s.lookForDemand()
 }
@@ -142,8 +130,8 @@ func (s *Scope) lookForDemand() bool {
 }
 
 // Fail makes err the failure of the run and stops the run, as if a child had returned err. It does nothing if the run
-// has a failure already, or if err only says again why the run was stopped. It is for functions that return no error,
-// such as forked calls. It panics if err is nil.
+// has a failure already, or if err only says why the run was stopped. It is for functions that return no error, such as
+// forked calls. It panics if err is nil.
 func (s *Scope) Fail(err error) {
 	s.mustBeGiven()
 	if err == nil {
@@ -152,11 +140,10 @@ func (s *Scope) Fail(err error) {
 	s.run.tellAbort(s.run.recordFirst(err))
 }
 
-// NewJob returns a job that runs fn with a scope. The job may be run any number of times, also at the same time. The
-// run's error joins the error of fn and the failures of children. A child's failure is part of it even if fn returns
-// nil. If a function with a scope returns a failure of one of its children, wrapped or not, as [Scope.Wait] has
-// returned it, the failure is reported once, as the function returned it. An error that only says why the run was
-// stopped, such as its context's error or cause, is not a failure. NewJob panics if fn is nil.
+// NewJob returns a job that runs fn with a scope. It may be run any number of times, also at the same time. The run's
+// error joins the error of fn and the failures of children, also if fn returns nil. A failure of a child that a
+// function returns, wrapped or not, is reported once, as the function returned it. An error that only says why the run
+// was stopped is not a failure.
 func NewJob(name string, fn func(*Scope) error) Job {
 	if fn == nil {
 		panic("executor: NewJob of a nil function")
@@ -205,8 +192,7 @@ func (r *scopeRun) observe(run *JobRun) {
 }
 
 // Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
-// returns the zero value and an error. A nil ex stands for the executor of ctx, see [FromContext], and otherwise for
-// [Default]. Call panics if fn is nil.
+// returns the zero value and an error. ex may be nil, see [Default].
 func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
 	if fn == nil {
 		panic("executor: Call of a nil function")

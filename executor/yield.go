@@ -20,25 +20,14 @@ import (
 //		compress(block)
 //	}
 //
-// On a worker Yield offers the core to other threads that are ready, of this process and of others: 100 µs after it
-// had the core back, or as long after as it had to wait for it, up to 4 ms. So the worker keeps about half of a core
-// beside a thread that never sleeps, or less if the kernel says so, see [host.Threads].Class and Nice. With
-// [host.Options].KeepGOMAXPROCS Yield offers the worker's P to goroutines instead, at most once in a millisecond, as
-// each offer costs some microseconds. If thieves want items, Yield shows them those that the task has kept back, such
-// as private forks. With [host.Options].Share the worker may rest in it. Yield runs no other task on top of the calling
-// one. A lock that the caller holds is held for as long as others go first.
+// On a worker Yield offers the core to other threads that are ready, of this process and of others, at most every 100
+// µs. The worker keeps about half of a core beside a thread that never sleeps, or less with a Nice or Class of
+// [host.Threads]. With [host.Options].KeepGOMAXPROCS it offers its P to goroutines instead. Yield also shows thieves
+// the items that the task has kept back, such as private forks. It runs no other task on top of the calling one, and a
+// lock that the caller holds stays held.
 //
-// Together with a Nice of 5 this is the best for handlers beside tasks that leave the garbage collector little to do.
-// With calls every 35 µs their 99th percentile beside two busy workers on two cores was 0.24 ms for arithmetic and 0.39
-// ms for tasks that allocate, and without Yield 0.41 and 1.4 ms. Without any work it was 0.39 and 0.36 ms (AMD EPYC,
-// Linux 6.18, 2026-11-25).
-//
-// Elsewhere Yield calls [runtime.Gosched]. So it does in a task of [NewInline].
-//
-// Yield costs some 40 ns while nothing waits, half of which find the worker. A loop may call it every few microseconds.
-// It looks at the clock less often than it is called if the calls of one task come closer together. When they then
-// come farther apart, up to 32 of them pass before the next offer. It allocates nothing. Any goroutine may call it. It
-// panics if ctx is nil.
+// Elsewhere, and in a task of [NewInline], Yield calls [runtime.Gosched]. It allocates nothing, and costs some 40 ns
+// while nothing waits, so a loop may call it every few microseconds. BENCHMARKS.md has figures.
 func Yield(ctx context.Context) error {
 	if ctx == nil {
 		panic("executor: Yield needs a context, got nil")
