@@ -134,15 +134,12 @@ func (b *Body) tellStopped() {
 	}
 }
 
-// OnEnd arranges that fn is called with the run's error after the run has ended. If the run is over, OnEnd calls
-// fn before it returns. No goroutine waits meanwhile. Any number of functions are called so, in any order.
-//
-// fn is called on the goroutine that ends the run, often a worker's, and also if the run was cancelled. It is called
-// after a Wait of the run may have returned. Close waits for it. It should return soon and must not wait, but it may
-// start runs and futures, on any executor, and resolve a [Promise]. Longer work belongs in an [Async] that comes after
-// the run. A panic in fn is logged with package log and has no other effect. fn must not call [runtime.Goexit].
-//
-// OnEnd panics if fn is nil.
+// OnEnd arranges that fn is called with the run's error after the run has ended, or before OnEnd returns if the run is
+// over. Any number of functions may be given; they are called in any order. No goroutine waits meanwhile. fn is called
+// on the goroutine that ends the run, often a worker's, perhaps after a Wait of the run has returned. Close waits for
+// it. It should return soon, and must not wait or call [runtime.Goexit], but it may start runs and futures, on any
+// executor, and resolve a [Promise]. Longer work belongs in an [Async] that comes after the run. A panic in fn is
+// logged with package log, and no more.
 func (r *Run) OnEnd(fn func(err error)) {
 	if fn == nil {
 		panic("executor: Run.OnEnd of a nil function")

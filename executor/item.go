@@ -7,25 +7,21 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// An Item is one unit of work. A layer, such as package graph, embeds it in the type that it wants to run.
+// An Item is one unit of work, which a layer embeds in a type of its own. Exec runs the item on a worker and returns
+// the item to run next on that worker, or nil. A returned item touches no queue: it is the cache slot of document 000
+// (Algorithm 3). Exec may often run the next item itself, see [Worker.Continue]. Items that other workers may run
+// meanwhile go to [Worker.Push]. If Exec panics or calls Goexit, [Hooks.Fail] is called.
 //
-// Exec runs the item on a worker and returns the item to run next on that worker, or nil. A chain of items that are
-// returned touches no queue: the returned item is the cache slot of document 000 (Algorithm 3). In most cases Exec may
-// run the next item itself, see [Worker.Continue]. Items that other workers may run meanwhile go to [Worker.Push]. If
-// Exec panics or calls [runtime.Goexit], [Hooks.Fail] of the item's body is called.
-//
-// An item needs an Exec, and a Body with [Hooks]. If the first item of a job lacks one of these, Start
-// panics. A later item without an Exec fails as one whose Exec panics.
-//
-// An item is in one place at a time: pushed, returned, or being run. An item whose Exec allows it may be in several
-// places, and be run by several workers at once. To the executor it then counts as so many items.
+// An item needs an Exec, and a Body with Hooks. If the first item of a job lacks one of these, Start panics. A later
+// item without an Exec fails as if that had panicked. An item is in one place at a time: pushed, returned, or being
+// run. It may be in several if Exec allows that, and counts for each.
 type Item struct {
 	Exec func(*Worker, *Item) *Item
 	Body *Body
 }
 
-// A Body holds what the executor reads of the state that the items of one run share. The layer embeds it in its run
-// state, and may use it for one run after another. What belongs to a single run is in the [JobRun].
+// A Body holds what the executor reads of the state that the items of one run share. A layer embeds it in its run
+// state, which may serve several runs.
 type Body struct {
 	hooks   Hooks
 	stopper stopper                // the hooks, if they implement it
@@ -36,7 +32,7 @@ type Body struct {
 	memo    xatomic.Uint64         // what a feature remembers of the runs that the body has served
 }
 
-// Init gives b, which is zero, its hooks. A Body must not be copied after that.
+// Init gives b, which is zero, its hooks. b must not be copied after that.
 func (b *Body) Init(h Hooks) {
 	b.hooks = h
 	b.stopper, _ = h.(stopper)
@@ -44,46 +40,37 @@ func (b *Body) Init(h Hooks) {
 	_, b.single = h.(singler)
 }
 
-// Stopped reports whether the run in progress was cancelled or has failed. Items should then do nothing but count
-// themselves done. It is a load of a word that hardly ever changes, cheap enough for every item. Any thread.
+// Stopped reports whether the run in progress was cancelled or has failed. Items should then only count themselves
+// done. It is a load of a word that hardly ever changes, cheap enough for every item. Any thread.
 func (b *Body) Stopped() bool { return b.flags.Load()&stopped != 0 }
 
 // owner returns the run in progress or, of asyncs, their common run. It is nil if there is none.
 func (b *Body) owner() *Run { return b.run.Get().asRun() }
 
-// Run returns the run in progress. It is valid between the job's Begin and [JobRun.Finish].
+// Run returns the run in progress, between Begin and [JobRun.Finish].
 func (b *Body) Run() *JobRun { return b.run.Get() }
 
 // Hooks tells a layer about events that its items cannot see. All methods but Release are called on a worker. Hooks may
-// have three more methods.
+// have three more methods:
 //
-//	OnStop()
-//
-// is called once for a run that is cancelled or has failed, after [Body.Stopped] has become true, on any thread: for a
-// layer that holds items back. The run may be over by then, and the body serve another run. Items of that one which
-// OnStop makes available too early must be held back again.
-//
-//	Alone() bool
-//
-// is for a layer whose tasks do not wait for each other's effects by a channel, a lock or the like, unless they say so
-// by [Blocking]. It reports whether only workers make items of the run in progress available, except the first one, and
-// only by [Worker.Push] or by returning them. It is called on a worker that turns to the run's items. As long as an
-// executor with one worker runs only such items, no other thread sees them, and a push and a pop cost no locked
-// instruction.
-//
-//	Progress() Progress
-//
-// returns all but Over. It is called on any thread while the run is in progress, and once at its end, before Release,
-// when Running and Waiting do not matter. It is called under a lock of the run and must not call methods of the run.
+//   - OnStop() is called once for a run that is cancelled or has failed, after [Body.Stopped] has become true, on any
+//     thread: for a layer that holds items back. The run may be over by then, and the body serve another run. Items of
+//     that one which OnStop makes available too early must be held back again.
+//   - Alone() bool is for a layer whose tasks wait for each other's effects, by a channel, a lock or the like, only in
+//     [Blocking]. It is called on a worker that turns to the run's items, and reports whether only workers make items
+//     of the run available, but for the first one, and only by [Worker.Push] or by returning them. An executor with one
+//     worker that runs only such items needs no locked instruction for a push or a pop.
+//   - Progress() [Progress] returns all but Over. It is called on any thread, under a lock of the run, while the run is
+//     in progress, and once at its end, before Release, when Running and Waiting do not matter. It must not call
+//     methods of the run.
 type Hooks interface {
-	// Enter is called when worker w turns to items of the body. Enters and Leaves alternate on a worker. A run must not
-	// finish between the two: the worker's counts would be missing.
+	// Enter is called when worker w turns to items of the body. Enters and Leaves alternate. No run may finish between.
 	Enter(w *Worker)
 	// Leave is called when worker w has no more items of the body for now, or turns to those of another.
 	Leave(w *Worker)
-	// Flush is called after every thousand items or so that worker w has run, when the item that w was to run next goes
-	// to the end of a queue, and when the item being run is about to wait, in [Blocking] or for work on the executor.
-	// The layer should now make visible what w has counted, and push what w holds back.
+	// Flush is called after every thousand items or so that worker w has run, when its next item goes to the end of a
+	// queue, and when the item being run is about to wait, in [Blocking] or for work on the executor. The layer should now
+	// make visible what w has counted, and push what w holds back.
 	Flush(w *Worker)
 	// Fail accounts for an item whose Exec did not return, because of err: a [*PanicError] or [ErrGoexit]. It returns
 	// the item to run next on this worker, or nil, as Exec would have.
@@ -106,8 +93,7 @@ type singler interface {
 	isOlder(it *Item, w *Worker, mark uint64) bool
 }
 
-// A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [NewJob] returns. The executor
-// calls its methods.
+// A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [NewJob] returns.
 type Job interface {
 	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is
 	// called by [Executor.Start] on the calling goroutine. If Begin returns an item and no error, the job must call
@@ -117,11 +103,8 @@ type Job interface {
 	Name() string
 }
 
-// A JobRun is a [Run] with the methods that its [Job] needs. An implementation of Job gets it from [Job.Begin] and
-// [Body.Run].
-//
-// The job ends the run by calling Finish, once. Unless a method says otherwise, it may be called from any thread
-// between Begin and Finish.
+// A JobRun is a [Run] with the methods that its [Job] needs. The job gets it from [Job.Begin] and [Body.Run], and ends
+// it by calling Finish, once. Unless a method says otherwise, it is for any thread, between Begin and Finish.
 type JobRun struct {
 	Run
 }
@@ -137,13 +120,13 @@ func (r *JobRun) asRun() *Run {
 // Workers returns the number of workers that may run items of the run, spare ones included. Their IDs are below it.
 func (r *JobRun) Workers() int { return len(r.core.roster) }
 
-// Configured returns the number of workers without spare ones. Their IDs are below those of the spares.
+// Configured is Workers without spare ones, whose IDs are the highest.
 func (r *JobRun) Configured() int { return r.core.configured }
 
-// Alone reports whether w, the calling worker, is the only one that may run items of the run. The job can then save
+// Alone reports whether w, the calling worker, is the only one that may run items of the run, so that the job can save
 // what only other workers need. Unless OnlyBlocking of [host.Threads] is set, it is true only for jobs whose Hooks have
-// Alone. It never becomes true while w runs items of the run. A task that calls [Blocking] or waits for work may end
-// this state for good, so Alone must be called again after a task has run. It costs a load.
+// Alone. It never becomes true while w runs items of the run. A task that waits may end it, so call Alone again after a
+// task.
 func (r *JobRun) Alone(w *Worker) bool { return w.lane.IsAlone() }
 
 // Shuffled reports whether the executor chooses the order in which items run, see [NewInline]. The job must then push
@@ -154,8 +137,8 @@ func (r *JobRun) Shuffled() bool { return r.core.inline != nil }
 // each task by itself. It is constant.
 func (r *JobRun) Verbatim() bool { return r.core.verbatim }
 
-// BeginWith adds items that the run begins with to the one that [Job.Begin] returns. They become available together
-// with that one, after it and in this order. The executor calls others once, after Begin has returned. Begin only.
+// BeginWith adds items to the one that [Job.Begin] returns. They become available together with it, after it and in
+// this order. The executor calls others once, after Begin has returned. Begin only.
 func (r *JobRun) BeginWith(others iter.Seq[*Item]) { r.others = others }
 
 // Uncount leaves the item that w, the calling worker, is running out of the tasks in [Stats]. It is for items that only
@@ -188,27 +171,24 @@ func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {
 	return r.core.launch(ctx, r.of, j, r.core.currentWorker(), &r.Run, false)
 }
 
-// Abort stops the run as [Run.Cancel] does, because of a failure that the job reports through Finish.
+// Abort is [Run.Cancel] because of a failure that the job reports by Finish.
 func (r *JobRun) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 
-// NoticeContext cancels the run if the caller's context has ended. The run is told of that end by itself, but on
-// another goroutine. A task may see the end first, and fail because of it. So the job calls NoticeContext when a task
-// has failed, or Repeats, which includes it.
-//
-// If a method of the context panics, the run is cancelled with the [*PanicError] as the cause.
+// NoticeContext cancels the run if the caller's context has ended. The run is told of that end by itself, but a task
+// may see it first, and fail because of it. So the job calls NoticeContext when a task has failed, or Repeats, which
+// includes it. If a method of the context panics, that is the cause.
 func (r *JobRun) NoticeContext() { r.noticeContext() }
 
-// Repeats reports whether err, the failure of a task, only says again why the run was stopped, which the run reports
-// anyhow. An error of several parts does so if all of them do. A panic does not, unless it is the one that stopped the
-// run.
+// Repeats reports whether err, the failure of a task, only says again why the run was stopped. An error of several
+// parts does so if all of them do, and a panic only if it is the one that stopped the run.
 func (r *JobRun) Repeats(err error) bool {
 	r.noticeContext()
 	ended, cause := r.ctx.ending()
 	return saysAgain(err, ended, cause)
 }
 
-// Finish ends the run with the failures of its tasks. It must be called once, when every item is done and every worker
-// that has entered the body has left it, see [Hooks].
+// Finish ends the run with the failures of its tasks. It is called once, when every item is done and every worker that
+// has entered the body has left it.
 func (r *JobRun) Finish(failures ...error) {
 	err := join(failures...)
 	if r.unlink != nil {
@@ -250,11 +230,9 @@ func (r *JobRun) conclude(body *Body) {
 }
 
 // HeldUp says that a task of the run waits for something that a task of another run may have to give, such as a permit,
-// and that no item stands for it meanwhile. Each call is followed by one of GoesOn.
-//
-// A worker that waits for the run, inside a task, runs only what the run consists of. If it sleeps while a run is held
-// up, a spare stands in for it, as if a worker were in [Blocking]: otherwise no worker might be left to run the task
-// that has to give. Any thread; before the task can go on, or at the same time.
+// and that no item stands for it meanwhile. If a worker sleeps in a wait for the run, inside a task, a spare then
+// stands in for it, as if it were in [Blocking]. Each call is followed by one of GoesOn. Any thread, before the task
+// can go on.
 func (r *JobRun) HeldUp() { r.core.spares.Hold() }
 
 // GoesOn undoes HeldUp. Any thread.

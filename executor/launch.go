@@ -192,41 +192,27 @@ func (ex *core) forget(r *Run) {
 
 // RunOptions say how a run behaves beside other runs of its executor, see [With]. The zero value changes nothing.
 type RunOptions struct {
-	// Name takes the place of the job's name in [Run.Name], dumps and the errors of a run that was cancelled. "" keeps
-	// the job's. Tasks of [NewJob] and [Call] have it for the name of their [TaskSet]'s job. Other tasks belong to the
-	// job, whatever the run's name, and an [Observer] finds that in their run: packages observe and watch tell both
-	// names, but Times of package observe adds up the runs of a job.
+	// Name takes the place of the job's name in [Run.Name], dumps and the errors of a run that was cancelled. "" keeps the
+	// job's. Tasks of [NewJob] and [Call] have it as the name of their [TaskSet]'s job.
 	Name string
-	// Priority decides which run the workers turn to first. The zero value is [Normal]. It is not a priority of
-	// threads: a Low run keeps the processors busy if no other work is there.
-	//
-	// It has two effects. Of the runs that have been started and not begun, a worker begins one with the highest
-	// priority. And a worker that is busy with a run looks, after every 64 items, for items of other runs: it turns to
-	// one of a higher priority, submitted or in another worker's deque, and also to one of its own priority that was
-	// submitted. Its own item waits meanwhile. An item that has begun is not interrupted. So a run of High gets the
-	// workers of a Low run after 64 items of that run at most, if the High run has as many items to give away.
-	//
-	// No run waits for ever: one of 16 such looks prefers runs of lower priority. A worker that has run out of items
-	// takes any that it finds in the deques of others. With Experiment.Verbatim a busy worker does not look.
-	//
-	// A nested run has the priority of the run around it, whatever its own options say. Futures of [Async] are Normal.
+	// Priority decides which run the workers turn to first. The zero value is [Normal]. It is not a priority of threads: a
+	// Low run keeps the processors busy if no other work is there. Of the runs that have not begun, a worker begins one
+	// with the highest priority. A busy worker looks, after every 64 items, for items of runs of a higher priority,
+	// submitted or in another worker's deque, and for submitted ones of its own priority. It turns to these, and its own
+	// item waits meanwhile. An item that has begun is not interrupted. No run waits for ever: one of 16 such looks prefers
+	// runs of lower priority, and a worker without items takes any. A nested run has the priority of the run around it,
+	// whatever its own options say. Futures of [Async] are Normal.
 	Priority Priority
-	// Workers is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time. 0
-	// means no limit. A nested run may have a limit of its own besides. Futures that a task starts with [Async] are not
-	// counted.
-	//
-	// A worker that waits inside a task, in a Wait, a Join or [Blocking], counts as one that runs the task. So tasks
-	// that wait for each other in Blocking need as many Workers as wait at a time. Waits for work of this module need
-	// no more than 1.
+	// Workers is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time; 0 means
+	// no limit. A nested run may have a limit of its own besides. Futures that a task starts with [Async] are not counted.
+	// A worker that waits inside a task counts, so tasks that wait for each other in [Blocking] need as many Workers as
+	// wait at a time. Waits for work of this module need no more than 1.
 	Workers int
 }
 
-// With returns a job that does what j does, in a run with the given options. j may have options from With already: of
-// each option that is set in both, o counts. With panics if j is nil, the priority is none of the three or Workers is
-// negative.
-//
-// The options hold for runs that are started with the job that With returns. A Job that calls the Begin of another is
-// run without that one's options.
+// With returns a job that does what j does, in a run with the given options. If j has options from With already, o
+// counts for each that is set in both. The options hold for runs that are started with the job that With returns, not
+// for a Job that calls its Begin. With panics if an option is invalid.
 func With(j Job, o RunOptions) Job {
 	switch {
 	case j == nil:
@@ -274,7 +260,7 @@ const (
 	High                       // before all others
 )
 
-// String returns "low", "normal" or "high". Any other value is written as Priority(9).
+// String returns "low", "normal" or "high", or Priority(9) for another value.
 func (p Priority) String() string {
 	switch p {
 	case Low:

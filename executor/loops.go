@@ -30,8 +30,8 @@ const _ = -uint(pollInterval & (pollInterval - 1)) // pollInterval is a power of
 
 // Continue reports whether the Exec of the item being run, which has ended, may run next, an item of the same body,
 // instead of returning it. If so, Exec must do so at once, and next is the item being run from then on, also if it
-// panics. If not, Exec returns next: at times the worker has to look around before the next item. To go on in Exec
-// costs less than a return to the worker's loop. The item being run only, unless it is a future's.
+// panics. If not, Exec returns next. To go on in Exec costs less than a return to the worker's loop. The item being run
+// only, or a future's.
 func (w *Worker) Continue(next *Item) bool {
 	n := w.counts.items + 1
 	if n&w.inner.ahead == 0 || w.inner.polls && w.lane.Demand() {

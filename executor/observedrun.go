@@ -7,7 +7,7 @@ import (
 )
 
 // Observed reports whether the executor has observers of tasks. The job must then use CallTask for each task. It is
-// constant, so a job can choose the Exec of its items by it and save the calls.
+// constant.
 func (r *JobRun) Observed() bool { return executorOf(r.core).observers.tellsTasks() }
 
 // CallTask tells the observers that w, the calling worker, is about to run the task, calls fn with the context for it,

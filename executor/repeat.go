@@ -8,13 +8,10 @@ import (
 )
 
 // Times returns a job that runs j n times, one run after the other. A run that fails is the last, and its error is the
-// error of the whole. If the job is cancelled, so is the run of j in progress, and no other begins.
-//
-//	run := ex.Start(ctx, executor.Times(g, 1000))
-//
-// The runs of j are nested in the run of the job, which has the name of j. Options that j has from [With] count for the
-// whole. [Run.Progress] of the job counts the runs of j as tasks. The job may be run any number of times, also at the
-// same time if j allows that. Times panics if j is nil or n is negative.
+// error of the whole. If the job is cancelled, so is the run of j in progress, and no other begins. The runs of j are
+// nested in the run of the job, which has the name of j and, as a whole, the options that j has from [With].
+// [Run.Progress] counts the runs of j as tasks. The job may be run any number of times, also at the same time if j
+// allows that. Times panics if n is negative.
 func Times(j Job, n int) Job {
 	if n < 0 {
 		panic(fmt.Sprintf("executor: Times of %d runs", n))
@@ -22,9 +19,8 @@ func Times(j Job, n int) Job {
 	return newRepeated(j, "Times", repeated{times: n})
 }
 
-// Until returns a job that runs j until done returns true. done is called before each run of j, also before the first,
-// on a worker, and never twice at a time within a run of the job. Otherwise Until is as [Times]. It panics if j or done
-// is nil.
+// Until is [Times] without a number: it runs j until done returns true. done is called before each run of j, also
+// before the first, on a worker, and never twice at a time within a run of the job.
 func Until(j Job, done func() bool) Job {
 	if done == nil {
 		panic("executor: Until of a nil function")

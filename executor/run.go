@@ -11,8 +11,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// A Run is one execution of a job, see [Executor.Start]. All methods may be called from any goroutine, from tasks too,
-// and after the run has ended.
+// A Run is one execution of a job, see [Executor.Start].
 type Run struct {
 	core *core
 	of   any // what is to be reachable as long as the run: the Executor of the program; constant
@@ -75,14 +74,14 @@ func (r *Run) mustBeMade() {
 	}
 }
 
-// Context returns the context that the run's tasks are given. It is cancelled when the caller's context is, when the
-// run fails or is cancelled, and when the run ends.
+// Context returns the context that the run's tasks are given. It ends with the caller's context, by a failure or
+// Cancel, and with the run.
 func (r *Run) Context() context.Context {
 	r.mustBeMade()
 	return &r.ctx
 }
 
-// Done returns a channel that is closed when the run has ended, as [Awaitable] says.
+// Done returns a channel that is closed at the end, see [Awaitable].
 func (r *Run) Done() <-chan struct{} {
 	r.mustBeMade()
 	r.mu.Lock()
@@ -96,9 +95,9 @@ func (r *Run) Done() <-chan struct{} {
 	return r.done
 }
 
-// Cancel ends the run early. Tasks that have not started are skipped. Tasks that run see their context cancelled with
-// the cause. A nil cause means [context.Canceled]. Cancel does not wait. It does nothing if the run has failed, was
-// cancelled or has ended before.
+// Cancel ends the run early. Tasks that have not started are skipped, and those that run see their context cancelled
+// with the cause; nil means [context.Canceled]. Cancel does not wait. It does nothing if the run has failed, was
+// cancelled or has ended.
 func (r *Run) Cancel(cause error) {
 	r.mustBeMade()
 	r.cancel(context.Canceled, cause)
@@ -195,17 +194,13 @@ func (r *Run) stopped(err, cause, result error) *Body {
 	return r.body
 }
 
-// Wait waits for the run's end and returns its error: nil if every task ran and returned nil. The package documentation
-// says what else it can be.
+// Wait waits for the run's end and returns its error, as [Executor.Run] does. On a worker of the same executor, Wait
+// meanwhile runs items of the run and of runs nested in it, and no others. So a task may start runs and wait for them,
+// with any number of workers. While a task of any run waits for a permit, or for its end from outside, a spare stands
+// in for a worker that sleeps so, as in [Blocking].
 //
-// On a worker of the same executor, Wait meanwhile runs items of the run and of runs nested in it, and no others. So a
-// task may start runs and wait for them, with any number of workers. While a task of any run waits for a permit, or for
-// its end from outside, a spare worker stands in for one that waits so, as in [Blocking]. On a worker of another
-// executor Wait waits as in Blocking.
-//
-// A caller from outside, too, runs tasks that no worker has begun, as that of [Executor.Run] does, if a worker sleeps
-// or is about to get up for them. It does not if other work is submitted, or if an [Observer] has a Relabel. A caller
-// that must outlive a task that calls [runtime.Goexit] first waits for Done.
+// A caller from outside, too, runs tasks that no worker has begun, see [Executor.Run]. It does not if other work is
+// submitted, or if an [Observer] has a Relabel. To outlive a task that calls Goexit, first wait for Done.
 func (r *Run) Wait() error {
 	r.mustBeMade()
 	if r.over.Load() {
@@ -284,48 +279,37 @@ func (r *Run) visit(w *Worker) {
 	r.visited.Or(w.bit())
 }
 
-// Progress says how far a run is, see [Run.Progress].
-//
-// It has no number of the tasks that are ready and wait for a worker. Of a graph with a known Total nothing counts
-// them: a task with one predecessor has no counter that changes, a task that becomes ready is often the one that its
-// worker runs next, and one item in a deque may stand for many ready tasks. A counter would cost each task an atomic
-// operation. [Gauges.Pending] tells how many items wait for a worker, as far as they can be seen, for all runs of the
-// executor together. If Total is 0, Left − Running − Waiting is about the number of ready tasks.
+// Progress says how far a run is, see [Run.Progress]. It has no number of the tasks that are ready and wait for a
+// worker; RECIPES.md has the reason. If Total is 0, it is about Left − Running − Waiting. See also [Gauges.Pending].
 type Progress struct {
-	// Total is the number of tasks of the run. It is 0 if the job does not tell it, as a graph with conditions or
-	// several priorities, a pipeline and [Until] do not. A run of [NewJob] is one task. Of [Times] and Until each run
-	// counts as one.
+	// Total is the number of tasks of the run, or 0 if the job does not tell it, as a graph with conditions or several
+	// priorities, a pipeline and [Until] do not. A run of [NewJob] is one task. Of [Times] and Until each run is one.
 	Total int64
-	// Done is the number of tasks that have run and not failed. Of a pipeline it is the number of tokens that have come
-	// through.
+	// Done is the number of tasks that have run and not failed, or of tokens that have come through a pipeline.
 	Done int64
 	// Failed is the number of tasks that have failed. A pipeline does not tell it.
 	Failed int64
-	// Skipped is the number of tasks that were skipped after a failure or cancellation. Of Times and Until a run
-	// that was cut short is among them, and of Times those that did not begin: Until does not know how many there would
-	// be. A pipeline does not tell it.
+	// Skipped is the number of tasks that were skipped after a failure or cancellation. Of Times and Until a run that was
+	// cut short is among them, and of Times those that did not begin. A pipeline does not tell it.
 	Skipped int64
-	// Left is what remains of Total: tasks that wait for others are among them. If Total is 0, Left is the number of
-	// tasks that are ready or run. It then rises and falls, and tells nothing of the tasks to come: a bar of
-	// Done/(Done+Left) would go back.
+	// Left is what remains of Total: tasks that wait for others are among them. If Total is 0, Left is the number of tasks
+	// that are ready or run. It then rises and falls, and tells nothing of the tasks to come: show no bar.
 	Left int64
-	// Running is the number of workers that have turned to the run. They run its tasks, wait inside them, or look
-	// whether there are more. Workers that run only items of nested runs are not counted.
+	// Running is the number of workers that run the run's tasks, wait inside them, or look whether there are more. Workers
+	// that run only items of nested runs are not counted.
 	Running int
-	// Waiting is the number of tasks of a graph that have begun and hold no worker: external tasks that wait for their
-	// end, subflows, and modules that are run as a whole. Left includes them.
+	// Waiting is the number of tasks of a graph, among those in Left, that have begun and hold no worker: external tasks
+	// that wait for their end, subflows, and modules that are run as a whole.
 	Waiting int64
 	// Over says that the run has ended, with an error or without.
 	Over bool
 }
 
-// Progress returns how far the run is, for a progress bar, say. The run of a job whose [Hooks] have no Progress
-// tells no more than Over. Nested runs have a progress of their own.
-//
-// Before the first call, workers tell what they have done when they leave the run and after every thousand items or so.
-// From then on they tell it before each task: that costs some tens of nanoseconds a task, and Done does not miss more
-// than the last task of each worker. Calls a tenth of a second apart cost no more. Done, Failed and Skipped do not go
-// back, except that a task counts as done until a subflow that it has detached fails, or a Release of its permits.
+// Progress returns how far the run is, without its nested runs. The run of a job whose Hooks have no Progress tells no
+// more than Over. The first call may miss a thousand tasks of each worker. It has workers tell what they have done
+// before each task from then on, which costs some tens of nanoseconds a task, and Done then misses at most the last
+// task of each worker. Done, Failed and Skipped do not go back, except that a task counts as done until a subflow that
+// it has detached fails, or a Release of its permits.
 func (r *Run) Progress() Progress {
 	r.mustBeMade()
 	r.mu.Lock()
@@ -399,8 +383,8 @@ const (
 // one of them. Any thread.
 func (b *Body) Disturbed() bool { return b.flags.Load() != 0 }
 
-// Disturb has Disturbed report true until the end of the run in progress. It is for layers whose items then have more
-// to ask before they begin. Any thread, while an item of the run is in progress.
+// Disturb makes Disturbed true until the end of the run in progress, for items that then have more to ask. Any thread,
+// while an item is in progress.
 func (b *Body) Disturb() { b.flags.Or(disturbed) }
 
 // Watched reports whether [Run.Progress] was called in the run in progress. Items should then make visible what the

@@ -11,8 +11,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A Worker runs items on an OS thread of its own. An item gets the worker that runs it; unless they say otherwise, the
-// methods are for the item being run only.
+// A Worker runs items on an OS thread of its own. An item gets the worker that runs it. Unless a method says otherwise,
+// it is for the item being run only.
 type Worker struct {
 	_ pad.Line
 
@@ -52,8 +52,8 @@ type waits struct {
 	blocking bool // the item being run is in Blocking
 }
 
-// ID returns the worker's index, from 0 to [JobRun.Workers]-1. No two items run under one ID at a time, unless one
-// waits in a nested run for the other. Any thread.
+// ID returns the worker's index, from 0 to JobRun.Workers-1. No two items run under one ID at a time, unless one waits
+// for the other. Any thread.
 func (w *Worker) ID() int { return w.id }
 
 // run returns the run of the item being run; nil if w is nil.
@@ -68,8 +68,8 @@ func (w *Worker) run() *Run {
 // bit returns the worker's bit in sets of workers. Several workers may share one.
 func (w *Worker) bit() uint64 { return 1 << (w.id % 64) }
 
-// Push makes an item available to every worker. Unless another worker takes it, the pushing worker gets it back, last
-// in first out. The item being run only.
+// Push makes an item available to every worker. Unless another one takes it, the pushing worker gets it back, last in
+// first out. The item being run only.
 func (w *Worker) Push(it *Item) {
 	if !w.lane.IsDirect() {
 		if w.lane.PushSolo(it) {
@@ -357,7 +357,6 @@ func (w *Worker) init(ex *core, i int) {
 // is read. New states may be added.
 type WorkerState uint8
 
-// The states of a worker.
 const (
 	WorkerRunning    WorkerState = iota // it runs a task, or looks for work while its task waits
 	WorkerSearching                     // it looks for work
@@ -373,8 +372,7 @@ var workerStateNames = [...]string{
 	"running", "searching", "preparing", "parked", "blocked", "standing by", "resting", "without a thread",
 }
 
-// String returns the state as [Executor.Dump] writes it: "running", "searching", "preparing", "parked", "blocked",
-// "standing by", "resting" or "without a thread".
+// String returns the state as [Executor.Dump] writes it: "running", say.
 func (s WorkerState) String() string { return enum.Name(s, "WorkerState", workerStateNames[:]) }
 
 // counts are a worker's own counters.
