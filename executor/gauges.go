@@ -4,28 +4,23 @@ package executor
 type Gauges struct {
 	// Workers is the number of workers without spare ones, [Config.Workers].
 	Workers int
-	// Injected is the number of items in the queue that all workers share: work that was submitted from outside, or
-	// given away by a worker, and that no worker has taken yet. All functions from outside of a [Group] without a limit
-	// count as one until a worker takes them, and those that wait for their turn are not counted.
+	// Injected is the number of items in the queue that all workers share. Functions of a [Group] that wait for their turn
+	// are not counted, and those from outside of a Group without a limit count as one.
 	Injected int
-	// Queued is the number of items in each worker's deque, by worker ID. It leaves out items that the kind of deque
-	// hides from other workers, private forks, and all items of an executor with one worker that has run only graphs
-	// and never needed a spare: no other thread can see these.
+	// Queued is the number of items in each worker's deque, by worker ID, without those that no other thread can see:
+	// private forks, items that the kind of deque hides, and all of a single worker that has run only graphs.
 	Queued []int
 	// States is what each worker does, by worker ID.
 	States []WorkerState
-	// Goroutines is the number of the goroutine that each worker runs on, as it appears in a traceback, by worker ID.
-	// It is 0 for a worker without a thread and on an executor of [NewInline]. While a caller of [Executor.Run] has the
-	// worker's place, it is still that of the worker's thread, which sleeps.
+	// Goroutines is the number of the goroutine of each worker's thread, as it appears in a traceback, by worker ID. It is
+	// 0 for a worker without a thread and on an executor of [NewInline].
 	Goroutines []uint64
 	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
 	// worker that has run futures only counts those that have ended when it runs out of work.
 	Runs, Futures int
-	// Blocked is the number of workers in [Blocking], or found to wait outside it, and Waiting the number of those that
-	// sleep in a Wait or Join and are not in Blocking.
+	// Blocked is the number of workers in [Blocking] or found to wait outside it, Waiting that of others asleep in waits.
 	Blocked, Waiting int
-	// Silent has the IDs of the workers among Blocked that were found to wait outside Blocking, see
-	// [host.Threads].OnlyBlocking.
+	// Silent has the IDs of the workers among Blocked that were found to wait outside Blocking.
 	Silent []int
 	// Spares is the number of spare workers in service, and Standby the number of those on standby.
 	Spares, Standby int
@@ -43,8 +38,7 @@ func (g Gauges) Count(state WorkerState) (n int) {
 	return n
 }
 
-// Pending returns the number of items that wait for a worker, as far as other threads can see them: Injected and the
-// sum of Queued.
+// Pending returns Injected and the sum of Queued: items that wait for workers.
 func (g Gauges) Pending() int {
 	n := g.Injected
 	for _, queued := range g.Queued {

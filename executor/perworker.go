@@ -10,7 +10,7 @@ import (
 )
 
 // A PerWorker holds a value for each worker of an executor, such as a buffer, a generator of random numbers, or part of
-// a sum. A task uses its worker's value without a lock:
+// a sum. Tasks need no lock:
 //
 //	sums := executor.NewPerWorker(ex, func() float64 { return 0 })
 //	err := parallel.ForBlocks(ctx, o, 0, len(x), func(lo, hi int) {
@@ -22,18 +22,15 @@ import (
 //	})
 //	total := sums.Combine(func(a, b float64) float64 { return a + b })
 //
-// A value is made when it is first used. Spare workers have values of their own. So do executors of [NewInline], which
-// have one worker. No two values are on one cache line or on neighbouring ones: each takes 256 bytes more than its
-// type. The garbage collector frees values that are referred to by nothing else than the PerWorker.
+// A value is made when it is first used, also by a spare worker. Each takes 256 bytes more than its type, so that no
+// two are on one cache line or on neighbouring ones. The garbage collector frees them with the PerWorker.
 //
 // A task that waits, in a Run, Wait or Join, may find its value changed afterwards: meanwhile its worker may have run
-// other tasks, which use the same value. So a task should not wait while the value is inconsistent, nor should it call
-// parallel loops then. [Blocking] by itself runs no other task on the worker. The pointer to the value stays valid.
+// other tasks, which use the same value. So a task should not wait, or call parallel loops, while the value is
+// inconsistent. [Blocking] by itself runs no other task on the worker.
 //
-// A PerWorker does not keep its executor from being closed by the garbage collector. Its values can be read after that,
-// and after Close.
-//
-// A PerWorker is made by [NewPerWorker]. A zero PerWorker has no values, and Local, In, Of and Do panic.
+// A PerWorker does not keep its executor from being closed by the garbage collector. Its values can be read after
+// Close. A zero PerWorker panics.
 type PerWorker[T any] struct {
 	ex   *executor // not the Executor, so that this can become unreachable
 	init func() T
@@ -78,11 +75,9 @@ func (p *PerWorker[T]) make() *slot[T] {
 	return s
 }
 
-// Local returns the value of the worker that the caller runs on. The caller may use it until the task ends. Local
-// panics if the caller is not on a worker of the executor: see [PerWorker.Do].
-//
-// Local finds the worker as [Executor.WorkerIndex] does, in some 10 ns on Linux on amd64. A loop over many elements
-// should call it once for a range of them, as in the example above. A function with a scope calls [PerWorker.In].
+// Local returns the value of the caller's worker, for use until the task ends. It panics if the caller is on no worker
+// of the executor, see [PerWorker.Do]. It costs as much as [Executor.WorkerIndex]: a loop should call it once for a
+// range of elements. A function with a scope calls [PerWorker.In].
 func (p *PerWorker[T]) Local() *T {
 	p.mustBeMade()
 	w := p.ex.here()
@@ -92,8 +87,8 @@ func (p *PerWorker[T]) Local() *T {
 	return p.of(w)
 }
 
-// In is Local for the function that was given scope. It costs a few loads. It panics if the scope is of another
-// executor.
+// In is Local for the function that was given scope, which must be of the same executor: In panics otherwise. It costs
+// a few loads.
 func (p *PerWorker[T]) In(scope *Scope) *T {
 	if p == nil {
 		p.mustBeMade()
@@ -139,9 +134,8 @@ func (p *PerWorker[T]) first(w *Worker) *T {
 	return &s.v
 }
 
-// Do calls fn with the value of the worker that the caller runs on. On a goroutine that is on no worker it calls fn
-// with a value that all such goroutines share, under a lock. So it serves functions that are called from tasks and from
-// elsewhere. fn must not call Do of the same PerWorker.
+// Do calls fn with the value of the worker that the caller runs on. On any other goroutine it calls fn with a value
+// that all such goroutines share, under a lock. fn must not call Do of the same PerWorker.
 func (p *PerWorker[T]) Do(fn func(v *T)) {
 	p.mustBeMade()
 	if fn == nil {
@@ -160,8 +154,7 @@ func (p *PerWorker[T]) Do(fn func(v *T)) {
 }
 
 // All returns an iterator over the values that were used, with the indices of their workers, in the order of these.
-// Last comes the value that [PerWorker.Do] has used outside, with index -1. No task may use values meanwhile: All is
-// for after the runs that do.
+// Last comes the value that [PerWorker.Do] has used outside, with index -1. No task may use values meanwhile.
 func (p *PerWorker[T]) All() iter.Seq2[int, *T] {
 	if p == nil {
 		p.mustBeMade()
@@ -181,9 +174,9 @@ func (p *PerWorker[T]) All() iter.Seq2[int, *T] {
 	}
 }
 
-// Combine returns the combination of the values that were used, in the order of [PerWorker.All]: fn(fn(v1, v2), v3) and
-// so on. If there is one it returns that, and if there is none the result of init. Which worker has run which task
-// depends on timing, so fn should be associative and commutative. It is All in that no task may use values meanwhile.
+// Combine returns the values that were used combined in the order of [PerWorker.All], as fn(fn(v1, v2), v3), or the
+// result of init if there is none. Which worker has run which task depends on timing, so fn should be associative and
+// commutative. No task may use values meanwhile.
 func (p *PerWorker[T]) Combine(fn func(a, b T) T) T {
 	if p == nil {
 		p.mustBeMade()
@@ -203,7 +196,7 @@ func (p *PerWorker[T]) Combine(fn func(a, b T) T) T {
 	return sum
 }
 
-// Reset forgets all values: each is made again when it is next used. No task may use values meanwhile.
+// Reset forgets all values: they are made anew. No task may use any meanwhile.
 func (p *PerWorker[T]) Reset() {
 	if p == nil {
 		p.mustBeMade()

@@ -7,18 +7,13 @@ import (
 	"github.com/magpie-go/magpie/executor/host"
 )
 
-// Stats holds the counters of an executor since it was made, and gauges of the moment.
-//
-// Each worker publishes its counters when it runs out of work, when it turns to another run, when it blocks, and about
-// every thousand items. A call of [Executor.Stats] asks the workers to publish at their next look at the queue of
-// submissions, which comes every 64 items. So counters that are read again and again lag by at most 64 items of each
-// worker, while runs are in progress. A task is one item together with the calls of [Fork] that its worker runs itself,
-// and so is a drainer of package pool. When a run has ended, its tasks are counted in full; attempts to steal may still
-// lag. Skipped tasks are counted as observers are told of them, see [Observer], and so are futures of [Async] whose
-// function is not called.
-//
-// Counters never decrease, also when spare workers come and go. They keep their last values after Close. Gauges do not
-// lag, but they are read one after the other, and so need not agree with each other.
+// Stats holds counters since the executor was made, and gauges of the moment. A worker publishes its counters when it
+// turns away from a run, and about every thousand items. A call of [Executor.Stats] asks the workers to do so within 64
+// items, so counters that are read again and again lag by no more. When a run has ended, its tasks are counted in full;
+// attempts to steal may still lag. A task is one item together with the calls of [Fork] that its worker runs itself, or
+// a drainer of package pool. Skipped tasks are counted as observers are told of them, and so are futures of [Async] whose
+// function is not called. Counters never decrease, and keep their last values after Close. Gauges do not lag, but
+// they are read one after the other, and so need not agree.
 type Stats struct {
 	Workers []WorkerStats   // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats     // the sum of Workers
@@ -32,15 +27,14 @@ type Stats struct {
 		Waited  uint64 // calls that have waited for room, or wait
 		Refused uint64 // calls of TryStart and Group.TryGo that have found no room
 	}
-	// Active is the number of workers that run items at the moment: not of those that look for items, sleep or are
-	// blocked. A worker that helps while it waits for a fork or a run counts, and so does one without a core.
+	// Active is the number of workers that run items at the moment, or help while they wait for a fork or a run. Workers
+	// that look for items, sleep or are blocked are not counted.
 	Active int
 	Gauges Gauges
-	// SilentBlocks is how often a task was found to wait outside [Blocking] while items waited for a worker. Each time
-	// they have waited for some milliseconds, which Blocking would have spared them.
+	// SilentBlocks is how often a task was found to wait outside [Blocking] while items waited for a worker.
 	SilentBlocks uint64
-	// Refused says which fields of Config the system has refused to threads of workers, as Threads.BestEffort permits.
-	// It is nil if the system has refused none. A refusal stays, even if the system grants the same to a later thread.
+	// Refused says which fields of Config the system has refused to threads of workers, as Threads.BestEffort permits, or
+	// is nil. A refusal stays, even if the system grants the same to a later thread.
 	Refused error
 }
 
@@ -59,8 +53,8 @@ type WorkerStats struct {
 	Peers       experiment.PeerStats
 }
 
-// Stats returns a snapshot. It takes some microseconds, and a lock that each run takes when it starts and when it ends.
-// It may be called at any time, from tasks and after Close too.
+// Stats returns a snapshot, after Close too. It takes some microseconds, and a lock that each run takes when it starts
+// and when it ends.
 func (ex *Executor) Stats() Stats {
 	ex.mustBeMade()
 	return ex.stats()
@@ -87,8 +81,8 @@ func (ex *executor) stats() Stats {
 	return s
 }
 
-// Sub returns s with the difference between the counters of s and those of old, an earlier snapshot of the same
-// executor, in Workers, Total and SilentBlocks, and the difference of Active. The other fields are those of s.
+// Sub returns s with the difference to old, an earlier snapshot, in Workers, Total, SilentBlocks and Active. The other
+// fields are those of s.
 func (s Stats) Sub(old Stats) Stats {
 	d := s
 	d.Workers = slices.Clone(s.Workers)
