@@ -21,9 +21,9 @@ import (
 // set there. And it fails if the limits on threads and on the address space leave no room for the workers' threads and
 // those that the Go runtime may start besides, two for each P and a few.
 //
-// In a bubble of testing/synctest, where no time would pass, New fails: [NewInline] is for use there. If the environment
-// has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline with that seed, and with the Name and
-// the Observers of cfg.
+// In a bubble of testing/synctest, where no time would pass, New fails: [NewInline] is for use there. If the
+// environment has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline with that seed, and with
+// the Name and the Observers of cfg.
 func New(cfg Config) (*Executor, error) {
 	s, err := cfg.checked()
 	if err != nil {

@@ -191,8 +191,8 @@ func (g *Group) mustBeIdle(method string) {
 // have not begun are not called, and the error of Wait matches [context.Canceled] and the cause, unless the group has
 // failed before. A nil cause means context.Canceled. Only the first Cancel counts.
 //
-// A Cancel before the first function of a group of NewGroup, or after Wait, changes the error of Wait only once there is
-// another function.
+// A Cancel before the first function of a group of NewGroup, or after Wait, changes the error of Wait only once there
+// is another function.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
 	if cause == nil {

@@ -49,8 +49,8 @@ func (o *groupOracle) wait() error {
 // mayCall reports whether functions of GoContext may still be called.
 func (o *groupOracle) mayCall() bool { return o.keeps || o.first.Load() == nil }
 
-// TestRandomGroup: goroutines and tasks use a group in every way while other goroutines wait, and some functions fail or
-// cancel it. Each function that was accepted is called once, or skipped if it may be.
+// TestRandomGroup: goroutines and tasks use a group in every way while other goroutines wait, and some functions fail
+// or cancel it. Each function that was accepted is called once, or skipped if it may be.
 func TestRandomGroup(t *testing.T) {
 	guests.None(t)
 	for round := range testkit.Scale(150) {

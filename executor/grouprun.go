@@ -66,8 +66,8 @@ func (r *groupRun) Begin(run *JobRun) (*Item, error) {
 	return &r.opener, nil
 }
 
-// inherit gives r, which has not begun, what stays of old, the run before: its result and, unless the group keeps going,
-// that it was stopped. All functions of old have ended, and old has ended, or is about to.
+// inherit gives r, which has not begun, what stays of old, the run before: its result and, unless the group keeps
+// going, that it was stopped. All functions of old have ended, and old has ended, or is about to.
 //
 // The caller may be a task that an inline executor runs on top of the end of old. A Wait would not return then, but
 // Progress tells that the result is known.

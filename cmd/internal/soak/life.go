@@ -87,13 +87,19 @@ func (s *soak) open(cfg executor.Config) (*life, error) {
 	return l, nil
 }
 
+// counted returns how many tasks the executor has run or skipped.
+func (l *life) counted() uint64 {
+	total := l.ex.Stats().Total
+	return total.Tasks + total.Skipped
+}
+
 // close closes an executor, and checks that no thread of it is left and that it has counted the tasks that it ran.
 func (s *soak) close(l *life) {
 	l.closing.Store(true)
 	if err := l.ex.Close(); err != nil {
 		s.fail(fmt.Errorf("%v: Close: %w", l, err))
 	}
-	if tasks := l.ex.Stats().Total.Tasks; tasks != uint64(l.expected.Load()) && !l.uncounted {
+	if tasks := l.counted(); tasks != uint64(l.expected.Load()) && !l.uncounted {
 		s.fail(fmt.Errorf("%v: Stats tells %d tasks, its runs had %d", l, tasks, l.expected.Load()))
 	}
 	if l.cfg.Threads.Nice != 0 {

@@ -216,7 +216,7 @@ func (d *driver) closeDuringRuns() {
 		pass(time.Duration(d.rng.Int64N(500_000)))
 		d.close(l)
 		all.Wait()
-		if tasks := l.ex.Stats().Total.Tasks; tasks != uint64(l.expected.Load()) {
+		if tasks := l.counted(); tasks != uint64(l.expected.Load()) {
 			d.fail(errors.New("an executor ran tasks after it was closed"))
 		}
 	}
