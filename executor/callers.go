@@ -20,11 +20,8 @@ const (
 	IdleCallers
 	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end of
 	// the task that it runs then. If a task or future keeps a caller longer, all callers are idle for as long as that has
-	// taken, or up to 64 times as long if it happens again and again.
-	//
-	// A run of one short task wakes no thread. Nor does a run of a few tasks, if earlier runs of the same graph have shown
-	// that its caller is quicker alone and Deque is the default. If one of these waits for another, a worker wakes up for
-	// that: at once if the task waits in [Blocking] or for work of the executor, and otherwise after some milliseconds.
+	// taken, or up to 64 times as long if it happens again and again. A run of one short task wakes no thread, and often
+	// neither does one of a few.
 	BriefCallers
 	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
 	BusyCallers

@@ -33,9 +33,7 @@ func Default() *Executor {
 	return standard.ex
 }
 
-// Choose returns ex or, if that is nil, the executor of ctx, see [FromContext], and if there is none that of [Default].
-// It is how functions of this module understand a nil executor beside a context, for libraries that do the same. Choose
-// panics if ctx is nil.
+// Choose returns ex or, if that is nil, what stands for it with ctx, see [Default]: for libraries that take both.
 func Choose(ctx context.Context, ex *Executor) *Executor { return chooseFor(ctx, ex, "Choose") }
 
 // chooseFor is Choose on behalf of caller, which a panic names.

@@ -14,38 +14,26 @@ import (
 //	g, ctx := errgroup.WithContext(ctx)           // before
 //	g, ctx := executor.GroupWithContext(ctx, ex)  // after
 //
-// It changes more if it relies on one of these differences.
+// These differences matter most. MIGRATING.md lists all of them.
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
 //     worker stands in for its worker: at once inside [Blocking], and otherwise after some milliseconds, see
 //     [host.Threads].OnlyBlocking. There are at most [Config.Spares].
 //   - So the next function of an iter.Pull must not be called by several functions, not even one at a time: the runtime
-//     ends the process if goroutines that are locked to threads do so. A child process with Pdeathsig gets the signal
-//     when its function's thread ends, as it does when any task that runs on it calls [runtime.Goexit]. And while
-//     the executor is open, the runtime's "all goroutines are asleep" does not come, and a group's functions do not
-//     count as blocked in testing/synctest.
-//   - A panic becomes an error, a [*PanicError], and [runtime.Goexit] becomes [ErrGoexit].
+//     ends the process if goroutines that are locked to threads do so.
+//   - A panic becomes an error, a *[PanicError], and [runtime.Goexit] becomes [ErrGoexit].
 //   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
-//     error, even if all functions return nil.
-//   - That error is not [context.Canceled] itself, even if a function returns that: [errors.Is] finds it.
-//   - That error leaves out a failure that only wraps the context's error or cause, with the text of the wrapper. The
-//     first other failure is on a line of its own, after the line of the context.
-//   - No function is called if the caller's context has ended before GroupWithContext. The error of Wait says so.
-//   - SetLimit panics between the first function and the return of Wait, even if no function runs.
-//   - With the limit 0, Go panics. That of an errgroup waits for ever.
-//   - With a limit, Go called from a task of the executor waits only once 256 functions wait for their turn. Where the
-//     functions of the group would wait for each other in Go, and an errgroup for ever, they call what they give to the
-//     group themselves.
-//   - Wait panics in a function of the group. That of an errgroup waits for ever.
-//   - After Close, Go from outside calls no function. The error of Wait is then [ErrClosed], or the first failure.
-//   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait. So it counts
-//     against [Config.MaxRuns], and its first function, or GroupWithContext, waits for room. It is nested in the run of
-//     the task that has called Go first, but it is not cancelled with that run: only the context that GroupWithContext
-//     was given cancels it. Close waits for its functions, but not for Wait.
+//     error, even if all functions return nil. It is not [context.Canceled] itself: [errors.Is] finds that.
+//   - With a limit, Go called from a task waits only once 256 functions wait for their turn. Where the functions of the
 //
-// All methods may be called from any goroutine and from tasks, those of the group too. Go and Wait are safe for
-// concurrent use; SetLimit and KeepGoing are not. A zero Group is one of NewGroup on the executor of [Default], from
-// its first call on. A Group must not be copied after that.
+// group would wait for each other in Go, and an errgroup for ever, they call what they give to the group themselves.
+//   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait, and counts
+//     against [Config.MaxRuns]. It is nested in the run of the task that has called Go first, but only the context that
+//     GroupWithContext was given cancels it. Close waits for its functions, but not for Wait.
+//
+// Go and Wait are safe for concurrent use; SetLimit and KeepGoing are not, and panic between the first function and the
+// return of Wait. A zero Group is one of NewGroup on the executor of [Default], from its first call on. A Group must
+// not be copied after that.
 type Group struct {
 	made xatomic.Uint32 // 1 from the first call on; P1: publishes what follows
 	ex   *Executor
@@ -60,11 +48,9 @@ type Group struct {
 	groupQueue
 }
 
-// NewGroup returns a group whose functions run on ex, or on [Default] if ex is nil.
-//
-// The group's context, which functions of [Group.GoContext] are given, is cancelled as that of GroupWithContext is, but
-// follows no other context. If a task uses the group, and its run is cancelled, the functions are called and go on. In
-// a task GroupWithContext with the context of the task is the better choice.
+// NewGroup returns a group whose functions run on ex, or on [Default] if ex is nil. The group's context, which
+// functions of [Group.GoContext] are given, follows no other context. In a task GroupWithContext with the context of
+// the task is the better choice: it is cancelled with the task's run.
 func NewGroup(ex *Executor) *Group {
 	if ex == nil {
 		ex = Default()
@@ -81,11 +67,9 @@ func (g *Group) init(ex *Executor, ctx context.Context) {
 	g.made.Store(1)
 }
 
-// GroupWithContext returns a group whose functions run on ex, and a context derived from ctx that is cancelled when a
-// function fails, by [Group.Cancel], or when Wait returns. The group should be waited for even if it got no function.
-//
-// A nil ex stands for the executor of ctx, see [FromContext], and otherwise for [Default]. GroupWithContext panics if
-// ctx is nil.
+// GroupWithContext returns a group whose functions run on ex, which may be nil, see [Default], and a context derived
+// from ctx that is cancelled when a function fails, by [Group.Cancel], or when Wait returns. The group should be waited
+// for even if it got no function.
 func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
 	ex = chooseFor(ctx, ex, "GroupWithContext")
 	g := NewGroup(ex)
@@ -100,26 +84,17 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // Go calls fn on the executor. The first failure cancels the group's context, and is the error of Wait. fn is called
 // even if the group has failed or was cancelled. It is not called if the executor is closed or shut down, or if the
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
-// Wait returns that error, or the one that it has returned before.
+// Wait returns that error, or the one that it has returned before. Go panics if the limit is 0.
 //
-// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. It calls no function
-// meanwhile, as Wait does: one might wait for what the caller does next.
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
+// it waits, as in [Blocking], only if 256 functions wait for their turn already, and only while there is a spare worker
+// for each worker that waits, and some function has had its turn within a second. Where it cannot wait, as in a nested
+// run, fn is added to the queue.
 //
-// Called from a task of the executor Go waits, as in [Blocking], only if 256 functions wait for their turn already, and
-// only while there is a spare worker for each worker that waits, and some function has had its turn within a second or,
-// if a function of the group has waited for that in vain, within 10 ms. It does not wait in a run that a function of
-// the group has started, in a run with [RunOptions.Workers], on an inline executor or, unless the caller is a function
-// of the group, on top of another task that waits, or in a task that a goroutine runs which takes part.
-//
-// An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here while 256
-// functions wait for their turn, Go called from a function of the group no longer waits, until Wait has returned. It
-// calls fn itself, in the caller's place, so that no more functions are queued: a walk of a tree becomes a recursive
-// one. So the caller must hold no lock that fn takes, and fn must not wait for what the caller does next. The error or
-// panic of fn is a failure of the group. Only [runtime.Goexit] in fn also ends the caller, as in a Wait. Where Go has
-// called itself so for 256 times on top of each other, it adds fn to the queue, and returns. To wait in a function of
-// the group is not possible with a limit of 1, so there Go calls fn in any case once 256 functions wait.
-//
-// Go panics if fn is nil, or if the limit is 0.
+// An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here, or with a limit
+// of 1, Go called from a function of the group calls fn itself, in the caller's place, as long as 256 functions wait: a
+// walk of a tree becomes a recursive one, at most 256 deep. So the caller must hold no lock that fn takes, and fn must
+// not wait for what the caller does next. A [runtime.Goexit] in fn also ends the caller, as in a Wait.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")
@@ -162,17 +137,15 @@ func (g *Group) TryGo(fn func() error) bool {
 }
 
 // SetLimit limits the number of functions that run at a time. A negative number, the default, means no limit. With 0
-// there can be no functions. A function does not count while its Go calls another, which has its place. SetLimit panics
-// between the first function and the return of Wait, even if no function runs.
+// there can be no functions. A function does not count while its Go calls another, which has its place.
 func (g *Group) SetLimit(n int) {
 	g.mustBeIdle("SetLimit")
 	g.limit = max(n, -1)
 }
 
-// KeepGoing has the group go on after a failure, from then on: the group's context is not cancelled, functions of
-// GoContext are called all the same, and Wait returns all failures, joined in the order in which they came. Only what
-// comes after a function that has failed, see [Group.GoAfter], is not called. Failures of before stay, also those of
-// before a Wait. KeepGoing panics between the first function and the return of Wait, even if no function runs.
+// KeepGoing has the group go on after a failure: the group's context is not cancelled, functions of GoContext are
+// called all the same, and Wait returns all failures, also those of before, joined in the order in which they came.
+// Only what comes after a function that has failed, see [Group.GoAfter], is not called.
 func (g *Group) KeepGoing() {
 	g.mustBeIdle("KeepGoing")
 	g.keeps = true
@@ -187,12 +160,10 @@ func (g *Group) mustBeIdle(method string) {
 	}
 }
 
-// Cancel cancels the group's context with the cause, for good. From then on functions of GoContext and GoAfter that
-// have not begun are not called, and the error of Wait matches [context.Canceled] and the cause, unless the group has
-// failed before. A nil cause means context.Canceled. Only the first Cancel counts.
-//
-// A Cancel before the first function of a group of NewGroup, or after Wait, changes the error of Wait only once there
-// is another function.
+// Cancel cancels the group's context with the cause, for good: only the first Cancel counts. Functions of GoContext and
+// GoAfter that have not begun are not called, and the error of Wait matches [context.Canceled] and the cause, unless
+// the group has failed before. A nil cause means context.Canceled. While the group has no function, as after Wait,
+// Cancel changes the error of Wait only once there is another.
 func (g *Group) Cancel(cause error) {
 	g.mustBeMade()
 	if cause == nil {
@@ -243,7 +214,7 @@ type GroupTask struct {
 
 // GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
 // not called, the function is not called, also after [Group.KeepGoing]. GoAfter does not wait, even with a limit. It
-// panics if fn is nil, and if an element of after is nil or belongs to another group. It has then started nothing.
+// panics if an element of after is nil or belongs to another group. It has then started nothing.
 func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
 	if fn == nil {
 		panic("executor: Group.GoAfter of a nil function")

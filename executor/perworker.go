@@ -10,17 +10,7 @@ import (
 )
 
 // A PerWorker holds a value for each worker of an executor, such as a buffer, a generator of random numbers, or part of
-// a sum. Tasks need no lock:
-//
-//	sums := executor.NewPerWorker(ex, func() float64 { return 0 })
-//	err := parallel.ForBlocks(ctx, o, 0, len(x), func(lo, hi int) {
-//		sum := 0.0
-//		for _, v := range x[lo:hi] {
-//			sum += v
-//		}
-//		*sums.Local() += sum
-//	})
-//	total := sums.Combine(func(a, b float64) float64 { return a + b })
+// a sum. Tasks need no lock.
 //
 // A value is made when it is first used, also by a spare worker. Each takes 256 bytes more than its type, so that no
 // two are on one cache line or on neighbouring ones. The garbage collector frees them with the PerWorker.

@@ -5,11 +5,9 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// Await waits until over reports true or the run has ended. The job calls [JobRun.Alert] when over may have become
-// true. over is called on the calling goroutine. The caller is no task of the run. Any goroutine, also after the end.
-//
-// On a worker of the executor, Await meanwhile runs items of the run and of runs nested in it, as [Run.Wait] does.
-// Elsewhere it waits as in [Blocking].
+// Await waits until over, which it calls itself, reports true, or the run has ended. The job calls [JobRun.Alert] when
+// over may have become true. Meanwhile Await does as [Run.Wait] does, on a worker and outside. Any goroutine but that
+// of a task of the run, also after the end.
 func (r *JobRun) Await(over func() bool) {
 	u := &until{&r.Run, over}
 	if u.isOver() {
@@ -26,9 +24,8 @@ func (r *JobRun) Await(over func() bool) {
 }
 
 // Alert has those that wait in [JobRun.Await] ask again. It costs two loads if there are none. Any thread.
-//
-// D1(alert): change what over reports, then look for waiters. Pairs with D1(await), and with D1(alarm).
 func (r *JobRun) Alert() {
+	// D1(alert): change what over reports, then look for waiters. Pairs with D1(await), and with D1(alarm).
 	if r.awaited.Load() > 0 {
 		r.core.wakeHelpersOf(&r.Run)
 	}

@@ -13,13 +13,6 @@ import (
 // Yield is a place in a long task where others may go first, as the end of a task is. It returns the error of ctx, or
 // of the run that the calling task belongs to, once either has ended: nil says that the task is to go on.
 //
-//	for _, block := range blocks {
-//		if err := executor.Yield(ctx); err != nil {
-//			return err
-//		}
-//		compress(block)
-//	}
-//
 // On a worker Yield offers the core to other threads that are ready, of this process and of others, at most every 100
 // µs. The worker keeps about half of a core beside a thread that never sleeps, or less with a Nice or Class of
 // [host.Threads]. With [host.Options].KeepGOMAXPROCS it offers its P to goroutines instead. Yield also shows thieves
