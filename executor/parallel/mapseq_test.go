@@ -320,3 +320,27 @@ func TestMapSeqObserved(t *testing.T) {
 	require.GreaterOrEqual(t, begun.Load(), int64(6))
 	require.LessOrEqual(t, begun.Load()+skipped.Load(), int64(6+4))
 }
+
+// Calls that are left out are no tasks that were run, also without observers.
+func TestMapSeqCountsWhatItLeavesOut(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 1, Spares: -1})
+	require.NoError(t, err)
+	defer ex.Close()
+	const n = 50
+	given := make(chan struct{})
+	source := func(yield func(int) bool) {
+		defer close(given)
+		count(n)(yield)
+	}
+	before := ex.Stats()
+	for _, err := range parallel.MapSeqErr(t.Context(), parallel.Options{Executor: ex, MaxAhead: 2 * n}, source,
+		func(context.Context, int) (int, error) {
+			<-given
+			return 0, errTest
+		}) {
+		require.Equal(t, errTest, err)
+	}
+	total := ex.Stats().Sub(before).Total
+	require.EqualValues(t, 1, total.Tasks)
+	require.EqualValues(t, n-1, total.Skipped)
+}

@@ -112,9 +112,7 @@ func (s *stream[A, B]) exec(w *executor.Worker, c *slot[A, B]) *executor.Item {
 	x := c.x
 	c.x = none
 	if s.Stopped() {
-		if s.r.Observed() {
-			s.r.SkipTask(w, &s.tasks.Tasks[0], nil)
-		}
+		s.r.SkipTask(w, &s.tasks.Tasks[0], nil)
 		return s.end(c)
 	}
 	err := s.call(w, c, x)
