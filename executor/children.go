@@ -124,18 +124,13 @@ func execChild(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
 	s := forksOf(w).beginTaken(f)
-	r := s.run
-	if r.Stopped() {
-		c.err, c.skipped = r.Run().whyStopped(), true
-		r.Run().SkipTask(w, nil, c.err)
+	if r := s.run; r.Stopped() || w.waits.nested > maxNested {
+		c.skip(w, r, nil)
 	} else {
 		var err error
-		switch {
-		case w.waits.nested > maxNested:
-			err = ErrTooDeep
-		case c.fn != nil:
+		if c.fn != nil {
 			err = c.fn(r.ctx)
-		default:
+		} else {
 			err = c.sfn(s)
 		}
 		if err != nil {
@@ -152,10 +147,8 @@ func execChildObserved(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
 	s := forksOf(w).beginTaken(f)
-	r := s.run
-	if r.Stopped() {
-		c.err, c.skipped = r.Run().whyStopped(), true
-		r.Run().SkipTask(w, &r.tasks[childTask], c.err)
+	if r := s.run; r.Stopped() || w.waits.nested > maxNested {
+		c.skip(w, r, &r.tasks[childTask])
 	} else if err := c.callObserved(w, s); err != nil {
 		c.err = err
 		r.fail(f, err, s.skipped)
@@ -165,9 +158,6 @@ func execChildObserved(w *Worker, it *Item) *Item {
 }
 
 func (c *child) callObserved(w *Worker, s *Scope) error {
-	if w.waits.nested > maxNested {
-		return ErrTooDeep
-	}
 	r := s.run
 	return callTask(w, &r.Run().Run, &r.tasks[childTask], r.ctx, func(ctx context.Context) error {
 		if c.fn != nil {
@@ -175,4 +165,18 @@ func (c *child) callObserved(w *Worker, s *Scope) error {
 		}
 		return c.sfn(s)
 	})
+}
+
+// skip ends c, which is not called: its run is stopped, or it would lie too deep on w's stack. That is a failure of the
+// run. task is nil without observers.
+func (c *child) skip(w *Worker, r *scopeRun, task *TaskInfo) {
+	if r.Stopped() {
+		c.err, c.skipped = r.Run().whyStopped(), true
+	} else {
+		c.err = ErrTooDeep
+	}
+	r.Run().SkipTask(w, task, c.err)
+	if !c.skipped {
+		r.fail(&c.fork, c.err, false)
+	}
 }

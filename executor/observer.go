@@ -36,7 +36,8 @@ type Observer struct {
 	TaskBegin func(e *Event)
 	TaskEnd   func(e *Event)
 	// TaskSkip is called, and neither of these, for a task that is not run: its run was stopped or, under graph.KeepGoing,
-	// it comes after a failure. Err says why. Forks, and functions of an [Async], a pool or a pipeline, are left out.
+	// it comes after a failure, or it is a child with [ErrTooDeep]. Err says why. Forks, and functions of an [Async], a
+	// pool or a pipeline, are left out.
 	TaskSkip func(e *Event)
 	// Steal is called after Worker has taken Items items from Victim, or from -1 if they were dealt ([deque.KindPDQS]).
 	Steal func(e *Event)

@@ -2,11 +2,13 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -154,4 +156,62 @@ func countSkipped(
 	require.EqualValues(t, calls.Load(), total.Tasks, "tasks")
 	require.EqualValues(t, int64(tasks)-calls.Load(), total.Skipped, "skipped")
 	return int64(total.Skipped)
+}
+
+// A child that is too deep is not called: it counts as skipped, and observers are told of it as of a skipped task.
+func TestStatsCountAChildTooDeep(t *testing.T) {
+	if testkit.Race {
+		return // see TestTooDeepInOneRun
+	}
+	for _, told := range []bool{false, true} {
+		t.Run(fmt.Sprintf("observed=%t", told), func(t *testing.T) {
+			cfg := executor.Config{Workers: 1}
+			skips, begun := 0, 0 // of children
+			if told {
+				cfg.Observers = []*executor.Observer{{
+					TaskBegin: func(*executor.Event) { begun++ },
+					TaskSkip: func(e *executor.Event) {
+						skips++
+						require.Equal(t, executor.ErrTooDeep, e.Err)
+						require.Equal(t, "child", e.Task.Name)
+					},
+				}}
+			}
+			ex := newExecutor(t, cfg)
+			calls := 0
+			var deeper func(*executor.Scope) error
+			deeper = func(s *executor.Scope) error {
+				calls++
+				s.Spawn(deeper)
+				return nil
+			}
+			within(t, ex, func() {
+				require.ErrorIs(t, ex.Run(t.Context(), executor.NewJob("deep", deeper)), executor.ErrTooDeep)
+			})
+			total := ex.Stats().Total
+			require.EqualValues(t, calls, total.Tasks, "tasks")
+			require.EqualValues(t, 1, total.Skipped, "skipped")
+			if told {
+				require.Equal(t, calls, begun, "told as begun")
+				require.Equal(t, 1, skips, "told as skipped")
+			}
+		})
+	}
+}
+
+// A future that is cancelled while it waits for another gets to no worker, and is not counted.
+func TestStatsLeaveOutAFutureCancelledBefore(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		before := executor.NewPromise[int](t.Context(), ex)
+		after := executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 0, nil }, before.Future())
+		after.Cancel(nil)
+		_, err := after.Wait()
+		require.ErrorIs(t, err, context.Canceled)
+		before.Resolve(0)
+		require.NoError(t, ex.Run(t.Context(), one(nothing)))
+	})
+	total := ex.Stats().Total
+	require.EqualValues(t, 1, total.Tasks, "tasks")
+	require.Zero(t, total.Skipped, "skipped")
 }
