@@ -69,7 +69,8 @@ func New(cfg Config) (*Executor, error) {
 }
 
 var errBubble = errors.New("executor: New in a bubble of testing/synctest, where no time passes while an executor " +
-	"has threads: use NewInline there or, to leave the program as it is, call t.Setenv(\"MAGPIE_INLINE\", \"1\") in the test")
+	"has threads: use NewInline there or, to leave the program as it is, call t.Setenv(\"MAGPIE_INLINE\", \"1\") in " +
+	"the test")
 
 // NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
 // it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of

@@ -12,8 +12,8 @@ import (
 // items, so counters that are read again and again lag by no more. When a run has ended, its tasks are counted in full;
 // attempts to steal may still lag. A task is one item together with the calls of [Fork] that its worker runs itself, or
 // a drainer of package pool. Skipped tasks are counted as observers are told of them, and so are futures of [Async]
-// whose function is not called. Counters never decrease, and keep their last values after Close. Gauges do not lag, but
-// they are read one after the other, and so need not agree.
+// whose function is not called, once a worker comes to them. Counters never decrease, and keep their last values after
+// Close. Gauges do not lag, but they are read one after the other, and so need not agree.
 type Stats struct {
 	Workers []WorkerStats   // by worker ID; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats     // the sum of Workers
