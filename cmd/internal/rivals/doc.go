@@ -1,7 +1,7 @@
 // Command rivals measures Magpie beside other libraries for tasks: those of Go, and Lace, oneTBB, OpenMP, rayon and
 // chili.
 //
-//	go run . [-bench fib,sort] [-workers 1,2] [-rounds 5] [-seconds 0.5] [-format text|json]
+//	go run . [-bench fib,sort] [-workers 1,2] [-rounds 5] [-most 15] [-seconds 0.5] [-format text|json]
 //
 // It is a module of its own, so that nobody who uses Magpie depends on its rivals. The drivers of rivals in C++ and in
 // Rust are in the folder drivers. They are compiled when the command begins, if there is a compiler, and the library is
@@ -12,6 +12,10 @@
 // Each measurement is a process of its own that does one thing with one rival, checks every answer, and tells the
 // median of its repetitions. Rivals take turns, so that a machine that drifts favours none. The figures of the table
 // are the medians over the rounds.
+//
+// A median that may be off by more than 10 %, by its 90 % confidence interval, is loose. What is loose has more rounds,
+// up to -most, together with what it is compared with. If it is loose after them, it has a mark as ±23 %, in JSON
+// "loose" beside "spread", and is worth nothing. Fewer than five rounds have no such interval: their range counts.
 //
 // # Rivals that are no libraries
 //

@@ -86,6 +86,8 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 	rivals := flags.String("rivals", "", "the rivals of magpie, as `serial,rayon`; all of them if it is empty")
 	workers := flags.String("workers", "1,2", "the numbers of workers, as `1,2`")
 	flags.IntVar(&p.rounds, "rounds", 5, "how often each measurement is done; the table has the medians")
+	flags.IntVar(&p.most, "most", 0, "how often a measurement is done whose median may be off by more than 10 %; 0 means "+
+		"three times as often as others")
 	flags.Float64Var(&p.seconds, "seconds", 0.5, "how long each measurement lasts")
 	flags.IntVar(&p.size, "size", 0, "the `size` of every benchmark; 0 means its own")
 	flags.StringVar(&format, "format", "text", "text or json, one object a row on a line")
@@ -115,11 +117,16 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 		}
 		p.workers = append(p.workers, n)
 	}
+	if p.most == 0 {
+		p.most = 3 * p.rounds
+	}
 	switch {
 	case flags.NArg() > 0:
 		err = fmt.Errorf("no arguments are taken, got %q", flags.Args())
 	case p.rounds < 1:
 		err = fmt.Errorf("-rounds %d: give at least 1", p.rounds)
+	case p.most < p.rounds:
+		err = fmt.Errorf("-most %d: give at least as many as -rounds, %d", p.most, p.rounds)
 	case !(p.seconds > 0 && p.seconds <= 3600):
 		err = fmt.Errorf("-seconds %v: give more than 0 and at most 3600", p.seconds)
 	case p.size < 0 || p.size > 1<<30:
@@ -177,6 +184,7 @@ func write(out io.Writer, format string, rows []row) error {
 		}
 		return nil
 	}
+	loose := false
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, r := range rows {
 		if i == 0 || rows[i-1].Bench != r.Bench || rows[i-1].Workers != r.Workers {
@@ -188,8 +196,13 @@ func write(out io.Writer, format string, rows []row) error {
 		if r.Missing != "" {
 			fmt.Fprintf(t, "  %s\t%s\n", r.Rival, r.Missing)
 		} else {
-			fmt.Fprintf(t, "  %s\t%.3g\t%.2f\n", r.Rival, r.NS, r.Ratio)
+			fmt.Fprintf(t, "  %s\t%.3g\t%.2f%s\n", r.Rival, r.NS, r.Ratio, r.margin())
 		}
+		loose = loose || r.Loose
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || !loose {
+		return err
+	}
+	_, err := fmt.Fprintln(out, "\n"+markNote)
+	return err
 }

@@ -54,8 +54,8 @@ func TestEverything(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	var out, progress bytes.Buffer
-	code := run(t.Context(), strings.Fields("-bench fib,dag -size 8 -rivals serial -workers 2 -rounds 2 -seconds 0.001 "+
-		"-format json"), &out, &progress)
+	code := run(t.Context(), strings.Fields("-bench fib,dag -size 8 -rivals serial -workers 2 -rounds 2 -most 2 "+
+		"-seconds 0.001 -format json"), &out, &progress)
 	require.Equal(t, 0, code, progress.String())
 	var of []string
 	for d := json.NewDecoder(&out); d.More(); {
@@ -79,18 +79,20 @@ func goNames() (names []string) {
 
 func TestTable(t *testing.T) {
 	rows := []row{
-		{Bench: "fib", Workers: 1, Rival: "magpie", Unit: "fork", NS: 20, Rounds: 1},
+		{Bench: "fib", Workers: 1, Rival: "magpie", Unit: "fork", NS: 20, figure: figure{Rounds: 5, Spread: 0.03}},
 		{Bench: "fib", Workers: 1, Rival: "rayon", Unit: "fork", Missing: "not here: cargo is not installed"},
-		{Bench: "fib", Workers: 1, Rival: "serial", Unit: "fork", NS: 5, Rounds: 1},
+		{Bench: "fib", Workers: 1, Rival: "serial", Unit: "fork", NS: 5,
+			figure: figure{Rounds: 15, Spread: 0.234, Loose: true}},
 	}
 	compare(rows)
 	var out bytes.Buffer
 	require.NoError(t, write(&out, "text", rows))
 	require.Equal(t, `fib, 1 workers  ns per fork  of magpie's
-  serial        5            0.25
+  serial        5            0.25  ±23 %
   magpie        20           1.00
   rayon         not here: cargo is not installed
-`, out.String())
+
+`+markNote+"\n", out.String())
 }
 
 // A driver with a wrong answer, or that fails, ends the command with its message.
@@ -127,6 +129,7 @@ func TestBadInput(t *testing.T) {
 		"-workers 0":       "give numbers from 1 to 1024",
 		"-workers 1,":      "give numbers from 1 to 1024",
 		"-rounds 0":        "give at least 1",
+		"-most 4":          "give at least as many as -rounds, 5",
 		"-seconds NaN":     "give more than 0",
 		"-size -1":         "give 1 to 2^30",
 		"-format xml":      "there are text and json",

@@ -12,6 +12,7 @@ type plan struct {
 	rivals  []string // none: all
 	workers []int
 	rounds  int
+	most    int // rounds of a figure that is loose; 0: as many as rounds
 	seconds float64
 	size    int
 }
@@ -25,8 +26,8 @@ type row struct {
 	Unit    string  `json:"unit"`
 	NS      float64 `json:"ns"`    // a unit
 	Ratio   float64 `json:"ratio"` // to magpie's NS
-	Rounds  int     `json:"rounds"`
-	Missing string  `json:"missing,omitempty"` // why there is no figure
+	figure
+	Missing string `json:"missing,omitempty"` // why there is no figure
 }
 
 // measure takes the measurements, round by round, and in each round rival by rival.
@@ -48,12 +49,16 @@ func (p *plan) measure(ctx context.Context, all []rival, t *teller) (rows []row,
 				}
 			})
 			times := make([][]float64, len(here))
-			for round := range p.rounds {
-				for i, q := range here {
-					if q.missing != "" {
-						continue
-					}
-					t.tell(fmt.Sprintf("%s, %d workers", b.name, w), fmt.Sprintf("round %d of %d: %s", round+1, p.rounds, q.name))
+			missing := func(i int) bool { return here[i].missing != "" }
+			magpie := slices.IndexFunc(here, func(q rival) bool { return q.name == "magpie" })
+			for round := 1; ; round++ {
+				who := p.turns(times, missing, magpie)
+				if len(who) == 0 {
+					break
+				}
+				for _, i := range who {
+					q := here[i]
+					t.tell(fmt.Sprintf("%s, %d workers", b.name, w), p.round(round)+": "+q.name)
 					ns, err := q.measure(ctx, b.name, w, b.size, p.seconds)
 					if err != nil {
 						return nil, fmt.Errorf("%s, %s with %d workers: %w", b.name, q.name, w, err)
@@ -64,12 +69,8 @@ func (p *plan) measure(ctx context.Context, all []rival, t *teller) (rows []row,
 			t.done()
 			first := len(rows)
 			for i, q := range here {
-				r := row{Bench: b.name, Size: b.size, Workers: w, Rival: q.name, Unit: b.unit, Missing: q.missing,
-					Rounds: len(times[i])}
-				if len(times[i]) > 0 {
-					slices.Sort(times[i])
-					r.NS = times[i][len(times[i])/2]
-				}
+				r := row{Bench: b.name, Size: b.size, Workers: w, Rival: q.name, Unit: b.unit, Missing: q.missing}
+				r.NS, r.figure = sumUp(times[i])
 				rows = append(rows, r)
 			}
 			compare(rows[first:])

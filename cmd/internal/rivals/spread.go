@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// enough is the spread up to which a figure is worth reading.
+const enough = 0.10
+
+// A figure is a median over rounds.
+type figure struct {
+	Rounds int     `json:"rounds"`
+	Spread float64 `json:"spread,omitempty"` // by how much the median may be off, as a share of it
+	// Loose says that Spread is larger than enough, or unknown after one round: the figure is worth nothing.
+	Loose bool `json:"loose,omitempty"`
+}
+
+// sumUp sorts the values of rounds, and returns the median and what is known about it. The spread is the larger
+// distance from the median to an end of its 90 % confidence interval. Fewer than five values have no interval, and
+// their range is taken.
+func sumUp(values []float64) (float64, figure) {
+	n := len(values)
+	if n == 0 {
+		return 0, figure{}
+	}
+	slices.Sort(values)
+	m := values[n/2]
+	out := outside(n)
+	spread := max(values[n-1-out]-m, m-values[out]) / m
+	return m, figure{Rounds: n, Spread: spread, Loose: n == 1 || spread > enough}
+}
+
+// outside returns how many of n values lie outside the interval, at each of its ends. A value is below the median with
+// probability 1/2, whatever its distribution.
+func outside(n int) int {
+	below := 0
+	for sum, p := 0.0, math.Pow(0.5, float64(n)); 2*(sum+p) <= 0.1; below++ {
+		sum += p
+		p *= float64(n-below) / float64(below+1)
+	}
+	return max(below-1, 0)
+}
+
+// mark is what stands beside a loose figure. It is empty for others.
+func (f figure) mark() string {
+	switch {
+	case !f.Loose:
+		return ""
+	case f.Rounds == 1:
+		return "± unknown"
+	}
+	return fmt.Sprintf("±%.0f %%", 100*f.Spread)
+}
+
+// margin is the mark as the last cell of a line.
+func (f figure) margin() string {
+	if m := f.mark(); m != "" {
+		return "\t" + m
+	}
+	return ""
+}
+
+// markNote explains the marks below the tables, if there are any.
+const markNote = "± stands where a median may be off by more than 10 % after all rounds: such a figure is worth nothing."
+
+// turns returns which of some rivals are measured in the next round: in the first rounds all, then those whose figures
+// are loose. The one that the others are compared with is measured whenever another is. An empty result is the end.
+func (p *plan) turns(values [][]float64, missing func(i int) bool, yardstick int) (who []int) {
+	most := max(p.most, p.rounds)
+	for i, v := range values {
+		_, f := sumUp(slices.Clone(v))
+		if !missing(i) && (len(v) < p.rounds || f.Loose && len(v) < most) {
+			who = append(who, i)
+		}
+	}
+	if len(who) > 0 && !slices.Contains(who, yardstick) {
+		who = append([]int{yardstick}, who...)
+	}
+	return who
+}
+
+// round says which round it is.
+func (p *plan) round(n int) string {
+	if n > p.rounds {
+		return fmt.Sprintf("round %d, for what varies by more than 10 %%", n)
+	}
+	return fmt.Sprintf("round %d of %d", n, p.rounds)
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSumUp: the spread is how far the 90 % interval of the median goes, or all values if they are too few for one.
+func TestSumUp(t *testing.T) {
+	for _, tt := range []struct {
+		values []float64
+		median float64
+		spread float64
+		mark   string
+	}{
+		{nil, 0, 0, ""},
+		{[]float64{7}, 7, 0, "± unknown"},
+		{[]float64{100, 109}, 109, 9. / 109, ""},
+		{[]float64{110, 100, 101}, 101, 9. / 101, ""},
+		{[]float64{123, 100, 100}, 100, 0.23, "±23 %"},
+		{[]float64{70, 100, 100}, 100, 0.3, "±30 %"},
+		{[]float64{200, 100, 100, 101, 99}, 100, 1, "±100 %"},
+		{[]float64{200, 100, 100, 101, 99, 100, 100, 50}, 100, 0.01, ""}, // of eight it leaves out the outermost
+		{[]float64{200, 100, 100, 101, 99, 100, 100}, 100, 1, "±100 %"},  // of seven it cannot
+	} {
+		m, f := sumUp(tt.values)
+		require.Equal(t, tt.median, m, tt.values)
+		require.Equal(t, len(tt.values), f.Rounds)
+		require.InDelta(t, tt.spread, f.Spread, 1e-9, tt.values)
+		require.Equal(t, tt.mark, f.mark(), tt.values)
+		require.Equal(t, tt.mark != "", f.Loose, tt.values)
+	}
+	for n, want := range map[int]int{1: 0, 5: 0, 7: 0, 8: 1, 10: 1, 11: 2, 15: 3} {
+		require.Equal(t, want, outside(n), n)
+	}
+}
+
+// TestTurns: after the first rounds only what is loose is measured again, beside what it is compared with.
+func TestTurns(t *testing.T) {
+	tight, loose := []float64{100, 100, 101}, []float64{100, 150, 101}
+	for what, tt := range map[string]struct {
+		values [][]float64
+		want   []int
+	}{
+		"the first round":        {[][]float64{nil, nil, nil}, []int{0, 1}},
+		"no round was missed":    {[][]float64{tight[:2], tight[:2], nil}, []int{0, 1}},
+		"all are tight":          {[][]float64{tight, tight, nil}, nil},
+		"the other is loose":     {[][]float64{loose, tight, nil}, []int{1, 0}},
+		"the yardstick is loose": {[][]float64{tight, loose, nil}, []int{1}},
+		"enough rounds":          {[][]float64{append(loose, 100, 150), append(loose, 100, 150), nil}, nil},
+	} {
+		p := plan{rounds: 3, most: 5}
+		require.Equal(t, tt.want, p.turns(tt.values, func(i int) bool { return i == 2 }, 1), what)
+	}
+	p := plan{rounds: 3}
+	require.Empty(t, p.turns([][]float64{loose, tight}, func(int) bool { return false }, 1), "without more rounds")
+}
