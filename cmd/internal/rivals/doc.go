@@ -1,5 +1,5 @@
 // Command rivals measures Magpie beside other libraries for tasks: those of Go, and Lace, oneTBB, OpenMP, rayon and
-// chili.
+// chili. It also measures loops of real programs beside goroutines.
 //
 //	go run . [-bench fib,sort] [-workers 1,2] [-rounds 5] [-most 15] [-seconds 0.5] [-format text|json]
 //
@@ -9,13 +9,37 @@
 //
 //	PKG_CONFIG_PATH=/where/it/is/lib/pkgconfig go run . -rivals serial,lace
 //
-// Each measurement is a process of its own that does one thing with one rival, checks every answer, and tells the
-// median of its repetitions. Rivals take turns, so that a machine that drifts favours none. The figures of the table
-// are the medians over the rounds.
+// Each measurement, but for loops, is a process of its own that does one thing with one rival, checks every answer, and
+// tells the median of its repetitions. Rivals take turns, so that a machine that drifts favours none. The figures of
+// the table are the medians over the rounds.
 //
 // A median that may be off by more than 10 %, by its 90 % confidence interval, is loose. What is loose has more rounds,
 // up to -most, together with what it is compared with. If it is loose after them, it has a mark as ±23 %, in JSON
 // "loose" beside "spread", and is worth nothing. Fewer than five rounds have no such interval: their range counts.
+//
+// # Loops
+//
+//	go run . -bench loops [-ms 0.1,1,5,20] [-callers main,main8,handler,handler8] [-workers 2] [-rounds 3]
+//
+// A loop is what a program does with the rows of an image, the blocks of a file, the lines of a log, the packages of a
+// program, or ten calls for an answer. Those whose names end in -alloc, and types, allocate for each item. A size is
+// the milliseconds that one thread took on the machine that perMS in the table is from: the work is the same
+// everywhere. It is called from the main goroutine, from eight goroutines, and from handlers of HTTP for one and for
+// eight clients that pause for a millisecond between requests. What is timed is the loop alone, not the request.
+//
+// All rivals of a loop are in one process and have the same data. They take turns by blocks, each with GOMAXPROCS as at
+// the start of a program, and with an executor of its own: one that is open raises GOMAXPROCS for goroutines too. In a
+// block each caller makes one call whose results are compared with those of one thread, calls that are timed, and
+// another that is compared. A block is -seconds long, but has three timed calls of each caller at least.
+//
+// Goroutines, one for each P with as many items each, are what the others are compared with. The first figures are the
+// ratios to them of the p50, by rounds, and of p90 and p99 of the calls of all rounds. With fewer than a hundred calls
+// p99 is that of the slowest. A mark beside goroutines is about their p50, and beside others about the ratio of p50.
+//
+//   - magpie is parallel.ForBlocks on an executor with a zero Config but for Workers; magpie-keep has KeepGOMAXPROCS,
+//     and magpie-busy has BusyCallers.
+//   - goroutine-items is a goroutine for each item, and a semaphore with as much room as Ps.
+//   - errgroup and conc are a function for each item, with a limit of as many goroutines as Ps.
 //
 // # Rivals that are no libraries
 //

@@ -39,13 +39,20 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		return exitBadInput
 	}
 	tells := &teller{out: progress, terminal: isTerminal(progress)}
-	all, drop, err := everyone(ctx, p.rivals, tells)
-	defer drop()
+	var all []rival
+	if len(p.benches) > 0 {
+		var drop func()
+		all, drop, err = everyone(ctx, p.rivals, tells)
+		defer drop()
+	}
 	if err == nil {
 		var rows []row
 		if rows, err = p.measure(ctx, all, tells); err == nil {
 			err = write(out, format, rows)
 		}
+	}
+	if err == nil {
+		err = p.runLoops(ctx, out, format, tells)
 	}
 	if err != nil {
 		fmt.Fprintln(progress, "rivals:", err)
@@ -75,20 +82,32 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 	flags := flag.NewFlagSet("rivals", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.Usage = func() {
-		fmt.Fprintln(errs, "Usage: go run . [flags]\n\nMeasures Magpie beside other libraries for tasks.\n\nBenchmarks:")
+		fmt.Fprintln(errs, "Usage: go run . [flags]\n\nMeasures Magpie beside other libraries for tasks, and in loops.")
+		fmt.Fprintln(errs, "\nBenchmarks:")
 		for _, b := range benches {
 			fmt.Fprintf(errs, "  %-14s%s (-size: %d)\n", b.name, b.doc, b.size)
+		}
+		fmt.Fprintln(errs, "\nLoops, all of them by the name loops:")
+		for _, l := range loops {
+			fmt.Fprintf(errs, "  %-16s%s\n", l.name, l.doc)
+		}
+		fmt.Fprintln(errs, "\nCallers of loops:")
+		for _, c := range loopCallers {
+			fmt.Fprintf(errs, "  %-16s%s\n", c.name, c.doc)
 		}
 		fmt.Fprintln(errs, "\nFlags:")
 		flags.PrintDefaults()
 	}
-	names := flags.String("bench", "", "the benchmarks, as `fib,sort`; all of them if it is empty")
+	names := flags.String("bench", "", "the benchmarks and loops, as `fib,blur`; all benchmarks if it is empty")
 	rivals := flags.String("rivals", "", "the rivals of magpie, as `serial,rayon`; all of them if it is empty")
-	workers := flags.String("workers", "1,2", "the numbers of workers, as `1,2`")
+	workers := flags.String("workers", "", "the numbers of workers, as `1,2`, the default; for loops it is that of CPUs")
+	ms := flags.String("ms", "", "the sizes of loops, in milliseconds of serial time, as `0.1,1,5,20`, the default")
+	callers := flags.String("callers", "", "the callers of loops, as `main,handler8`; all of them if it is empty")
 	flags.IntVar(&p.rounds, "rounds", 5, "how often each measurement is done; the table has the medians")
 	flags.IntVar(&p.most, "most", 0, "how often a measurement is done whose median may be off by more than 10 %; 0 means "+
 		"three times as often as others")
-	flags.Float64Var(&p.seconds, "seconds", 0.5, "how long each measurement lasts")
+	flags.Float64Var(&p.seconds, "seconds", 0, fmt.Sprintf("how long each measurement lasts; 0 means %v, for loops %v",
+		benchSeconds, loopSeconds))
 	flags.IntVar(&p.size, "size", 0, "the `size` of every benchmark; 0 means its own")
 	flags.StringVar(&format, "format", "text", "text or json, one object a row on a line")
 	if err := flags.Parse(args); err != nil {
@@ -101,16 +120,27 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 		}
 	}
 	for _, name := range list(*names) {
-		b := benchNamed(name)
-		if b == nil {
+		switch b, l := benchNamed(name), loopNamed(name); {
+		case b != nil:
+			p.benches = append(p.benches, *b)
+		case l != nil:
+			p.loops = append(p.loops, *l)
+		case name == "loops":
+			p.loops = append(p.loops, loops...)
+		default:
 			return p, format, fmt.Errorf("no benchmark %q: -help lists them", name)
 		}
-		p.benches = append(p.benches, *b)
 	}
-	if len(p.benches) == 0 {
+	if len(p.benches)+len(p.loops) == 0 {
 		p.benches = benches
 	}
-	for _, w := range strings.Split(*workers, ",") {
+	if err := p.parseLoops(*ms, *callers); err != nil {
+		return p, format, err
+	}
+	for w := range strings.SplitSeq(*workers, ",") {
+		if *workers == "" {
+			break
+		}
 		n, err := strconv.Atoi(w)
 		if err != nil || n < 1 || n > 1024 {
 			return p, format, fmt.Errorf("-workers %q: give numbers from 1 to 1024, as 1,2", *workers)
@@ -127,8 +157,8 @@ func parse(args []string, errs io.Writer) (p plan, format string, err error) {
 		err = fmt.Errorf("-rounds %d: give at least 1", p.rounds)
 	case p.most < p.rounds:
 		err = fmt.Errorf("-most %d: give at least as many as -rounds, %d", p.most, p.rounds)
-	case !(p.seconds > 0 && p.seconds <= 3600):
-		err = fmt.Errorf("-seconds %v: give more than 0 and at most 3600", p.seconds)
+	case !(p.seconds >= 0 && p.seconds <= 3600):
+		err = fmt.Errorf("-seconds %v: give more than 0 and at most 3600, or 0 for the usual time", p.seconds)
 	case p.size < 0 || p.size > 1<<30:
 		err = fmt.Errorf("-size %d: give 1 to 2^30, or 0 for each benchmark's own", p.size)
 	case format != "text" && format != "json":

@@ -132,6 +132,8 @@ func TestBadInput(t *testing.T) {
 		"-most 4":          "give at least as many as -rounds, 5",
 		"-seconds NaN":     "give more than 0",
 		"-size -1":         "give 1 to 2^30",
+		"-ms 0":            "give more than 0 and at most 1000",
+		"-callers fig":     `no callers "fig"`,
 		"-format xml":      "there are text and json",
 		"fib":              `no arguments are taken, got ["fib"]`,
 		"-bench fib -boom": "flag provided but not defined: -boom",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,13 +10,23 @@ import (
 // A plan is what is to be measured.
 type plan struct {
 	benches []bench
+	loops   []loop
 	rivals  []string // none: all
-	workers []int
+	workers []int    // none: 1 and 2, for loops as many as CPUs
 	rounds  int
-	most    int // rounds of a figure that is loose; 0: as many as rounds
-	seconds float64
+	most    int     // rounds of a figure that is loose; 0: as many as rounds
+	seconds float64 // 0: benchSeconds, for loops loopSeconds
 	size    int
+
+	loopSizes []float64
+	callers   []loopCaller
 }
+
+// How long a measurement takes.
+const (
+	benchSeconds = 0.5
+	loopSeconds  = 0.1 // a block of calls
+)
 
 // A row is a line of the table.
 type row struct {
@@ -32,6 +43,10 @@ type row struct {
 
 // measure takes the measurements, round by round, and in each round rival by rival.
 func (p *plan) measure(ctx context.Context, all []rival, t *teller) (rows []row, err error) {
+	workers := p.workers
+	if len(workers) == 0 {
+		workers = []int{1, 2}
+	}
 	for _, b := range p.benches {
 		if p.size > 0 {
 			b.size = p.size
@@ -40,7 +55,7 @@ func (p *plan) measure(ctx context.Context, all []rival, t *teller) (rows []row,
 		if units < 1 {
 			return nil, fmt.Errorf("%s of size %d does nothing: give a larger -size", b.name, b.size)
 		}
-		for _, w := range p.workers {
+		for _, w := range workers {
 			here := slices.Collect(func(yield func(rival) bool) {
 				for _, q := range all {
 					if q.does(b.name) && !yield(q) {
@@ -59,7 +74,7 @@ func (p *plan) measure(ctx context.Context, all []rival, t *teller) (rows []row,
 				for _, i := range who {
 					q := here[i]
 					t.tell(fmt.Sprintf("%s, %d workers", b.name, w), p.round(round)+": "+q.name)
-					ns, err := q.measure(ctx, b.name, w, b.size, p.seconds)
+					ns, err := q.measure(ctx, b.name, w, b.size, cmp.Or(p.seconds, benchSeconds))
 					if err != nil {
 						return nil, fmt.Errorf("%s, %s with %d workers: %w", b.name, q.name, w, err)
 					}

@@ -106,6 +106,11 @@ func rivalNames() (all []string) {
 	for _, c := range compileds {
 		all = append(all, c.name)
 	}
+	for _, r := range loopRivals {
+		if r.name != "magpie" && !slices.Contains(all, r.name) {
+			all = append(all, r.name)
+		}
+	}
 	return all
 }
 

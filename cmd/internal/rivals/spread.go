@@ -63,7 +63,7 @@ func (f figure) margin() string {
 }
 
 // markNote explains the marks below the tables, if there are any.
-const markNote = "± stands where a median may be off by more than 10 % after all rounds: such a figure is worth nothing."
+const markNote = "± stands where a median may be off by more than 10 % after all rounds: it is worth nothing."
 
 // turns returns which of some rivals are measured in the next round: in the first rounds all, then those whose figures
 // are loose. The one that the others are compared with is measured whenever another is. An empty result is the end.
