@@ -2,7 +2,7 @@
 // verifies the results and reports the times. It also runs a paper's experiments on single deques, and threads that
 // compute beside a measurement.
 //
-//	wsbench run                 a tour of the graphs, some ten seconds
+//	wsbench run                 a tour of the graphs, ten seconds, on a busy machine thirty
 //	wsbench run WORKLOAD…       run and verify workloads
 //	wsbench deque               experiments with deques, without the executor
 //	wsbench replay ID…          repeat the experiments of the source documents, and judge their claims
@@ -170,7 +170,8 @@ Begin with
 
   wsbench run
 
-which takes some ten seconds. wsbench COMMAND -h tells more about a command.
+which takes ten seconds, and thirty on a busy machine. wsbench COMMAND -h tells more about a
+command.
 
 Exit status: 0 success; 1 a wrong answer, or results that could not be written;
 2 bad input, and nothing was measured; 130 interrupted.

@@ -19,8 +19,9 @@ type request struct {
 }
 
 const (
-	defaultReps = 5
-	defaultSeed = 42
+	defaultReps   = 5
+	defaultSettle = 4 * time.Second
+	defaultSeed   = 42
 )
 
 // parse parses args, which may have flags of a request besides those of fs, and returns the other arguments.

@@ -109,6 +109,7 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 		})
 	}
 	againFlag(fs, &s.Again)
+	fs.DurationVar(&s.Settle, "settle", defaultSettle, "")
 	fs.BoolVar(&s.Whole, "whole", false, "")
 	fs.BoolVar(&s.Pin, "pin", false, "")
 	fs.BoolVar(&s.Profile, "profile", false, "")
@@ -119,6 +120,9 @@ func (t *tool) parseRun(args []string) (*runOptions, error) {
 	names, err := o.parse(fs, args)
 	if err != nil {
 		return nil, err
+	}
+	if isSet(fs, "reps") && !isSet(fs, "settle") {
+		s.Settle = 0
 	}
 	s.N, s.Reps, s.Seed, s.Params = o.n, o.reps, o.seed, params
 	s.Axes = bench.Axes{
@@ -300,6 +304,9 @@ combination is run.
                   deque, forks, workers, queue and tasks
 %s  -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
+  -settle TIME    go on repeating a workload for that long while a median of ns/task may be
+                  off by more than 10 %%, by its confidence interval (default %v; 0 if
+                  -reps is given). A figure that still may be is marked: ± 23%%!
   -seed S         seed of random graphs and data (default %d)
   -format FORMAT  text: a table; bench: the Go benchmark format, as benchstat and
                   wsbench compare read it; json: one object per line and repetition
@@ -323,5 +330,5 @@ Examples:
 		t.engines[0].Name, experiment.Policies()[0],
 		deque.KindChaseLev, strings.Join(experiment.Forks(), ", "), experiment.Forks()[0],
 		shareKnobs.String(), names(bench.Profiled(), workloadName), names(pool.Queues(), pool.Queue.String),
-		bench.DefaultQueue, params.String(), defaultReps, defaultSeed)
+		bench.DefaultQueue, params.String(), defaultReps, defaultSettle, defaultSeed)
 }

@@ -49,6 +49,17 @@ func (g *Group) areVerified() bool {
 	return !slices.ContainsFunc(g.Rows, func(r Row) bool { return !r.Verified })
 }
 
+// isLoose reports whether a figure that has a mark in tables is loose.
+func (g *Group) isLoose() bool {
+	switch g.Kind {
+	case "Run":
+		return g.Stat("ns/task").IsLoose()
+	case "Probe":
+		return slices.ContainsFunc(g.Rows[0].Figures, func(m Metric) bool { return g.Stat(m.Name).IsLoose() })
+	}
+	return false
+}
+
 // isPeer reports whether two groups differ at most in the settings with these names.
 func (g *Group) isPeer(other *Group, names ...string) bool {
 	return g.without(names).benchName() == other.without(names).benchName()
@@ -117,13 +128,36 @@ func StatOf(rows []Row, unit string) Stat {
 	return s
 }
 
-// spread formats the median and its confidence interval, as in "10.2 ± 3%". There is no interval if there are too few
-// repetitions for one.
+// looseMark follows a figure that is loose, and looseNote explains it.
+const (
+	looseMark = "!"
+	looseNote = "! may be off by more than 10 %, and is worth nothing: see -reps and -settle, and what else runs here."
+)
+
+// spread formats the median and its confidence interval, as in "10.2 ± 3%", with a mark if it is loose. There is no
+// interval if there are too few repetitions for one.
 func (s Stat) spread() string {
-	if math.IsInf(s.interval.Lo, 0) || math.IsInf(s.interval.Hi, 0) {
-		return Significant(s.Median)
+	text := Significant(s.Median)
+	if !math.IsInf(s.interval.Lo, 0) && !math.IsInf(s.interval.Hi, 0) {
+		text += " ± " + s.interval.PctRangeString()
 	}
-	return fmt.Sprintf("%s ± %s", Significant(s.Median), s.interval.PctRangeString())
+	if s.IsLoose() {
+		text += looseMark
+	}
+	return text
+}
+
+// looseAbove is how far a median may be off, as a share of it, before it is worth nothing.
+const looseAbove = 0.10
+
+// IsLoose reports whether the median may be off by more than looseAbove, by its confidence interval, or by the range of
+// repetitions that are too few for one. It is false for a single repetition, of which nothing is known, and for 0.
+func (s Stat) IsLoose() bool {
+	low, high := s.interval.Lo, s.interval.Hi
+	if math.IsInf(low, 0) || math.IsInf(high, 0) {
+		low, high = s.Least, s.Most
+	}
+	return s.Median != 0 && max(high-s.Median, s.Median-low) > looseAbove*math.Abs(s.Median)
 }
 
 // Range formats the median, multiplied by scale, and the least and the most if they differ, as in "10.2 (9.9 to 11.0)".

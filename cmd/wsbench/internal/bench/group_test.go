@@ -21,8 +21,11 @@ func TestStat(t *testing.T) {
 	require.Equal(t, []float64{2.5, 1, 4, 2.5}, []float64{s.Median, s.Least, s.Most, s.Mean})
 	require.InDelta(t, math.Sqrt(5.0/3), s.Deviation, 1e-12)
 	require.Equal(t, "25.0 (10.0 to 40.0)", s.Range(10))
-	require.Equal(t, "2.50", s.spread(), "four repetitions have no interval")
+	require.Equal(t, "2.50!", s.spread(), "four repetitions have no interval")
 	require.InDelta(t, 1.5/2.5, s.Spread(), 1e-12, "so that their range counts")
+	require.True(t, s.IsLoose())
+	require.False(t, StatOf(rows, "late").IsLoose())
+	require.False(t, StatOf(rows[:1], "x").IsLoose(), "nothing is known of one repetition")
 	require.Zero(t, StatOf(rows, "late").Spread())
 	require.Equal(t, "7.00", StatOf(rows, "late").Range(1))
 	none := StatOf(rows, "none")
@@ -38,6 +41,31 @@ func TestSpread(t *testing.T) {
 		rows = append(rows, Row{Figures: []Metric{{"x", x}}})
 	}
 	require.InDelta(t, (8-2)/2./5, StatOf(rows, "x").Spread(), 1e-12)
+}
+
+// TestIsLoose: a median is loose if it may be off by more than a tenth to either side.
+func TestIsLoose(t *testing.T) {
+	for _, tt := range []struct {
+		values []float64
+		loose  bool
+		text   string
+	}{
+		{[]float64{100, 109, 98, 100, 101}, false, "100 ± 9%"},
+		{[]float64{100, 112, 98, 100, 101}, true, "100 ± 12%!"},
+		{[]float64{100, 101, 88, 100, 101}, true, "100 ± 12%!"},
+		{[]float64{100, 200, 99, 100, 101, 100, 50, 100}, false, "100 ± 1%"},
+		{[]float64{100, 130, 100}, true, "100!"},
+		{[]float64{100, 105, 100}, false, "100"},
+	} {
+		var rows []Row
+		for _, v := range tt.values {
+			rows = append(rows, Row{Figures: []Metric{{"x", v}}})
+		}
+		s := StatOf(rows, "x")
+		require.Equal(t, tt.loose, s.IsLoose(), tt.values)
+		require.Equal(t, tt.text, s.spread())
+	}
+	require.False(t, StatOf(nil, "x").IsLoose())
 }
 
 func TestGroupBy(t *testing.T) {

@@ -41,6 +41,9 @@ func (t *textFormat) close() error {
 			write.tables(&b, some)
 		}
 	}
+	if slices.ContainsFunc(all, (*Group).isLoose) {
+		b.WriteString("\n" + looseNote + "\n")
+	}
 	if t.notes != nil {
 		b.WriteString("\n" + strings.Join(t.notes(t.rows), "\n") + "\n")
 	}

@@ -20,6 +20,10 @@ type Session struct {
 	Reps int    // repetitions of each setting
 	Seed uint64 // of the workloads that are random
 
+	// Settle bounds the time in which a workload is repeated beyond Reps while one of its times is loose, see
+	// [Stat.IsLoose]. It ends with a whole round of repetitions.
+	Settle time.Duration
+
 	Params map[string]string // values of the workloads' parameters, by name, as in flags
 
 	Whole   bool // the timed part of a repetition is everything, see [Result.Whole]
@@ -98,6 +102,9 @@ func (s *Session) runWorkload(ctx context.Context, w *workloads.Workload) ([]Res
 		return nil, err
 	}
 	results, err := repeatAll(ctx, series{what: w.Name, reps: s.Reps, guess: guess(p.tasks), step: s.Step}, p.trials)
+	if err == nil {
+		results, err = s.settle(ctx, w.Name, p.trials, results)
+	}
 	if err == nil && p.result != nil {
 		err = p.result.Keep()
 	}

@@ -203,6 +203,7 @@ func TestBadSessions(t *testing.T) {
 	}{
 		{"negative size", func(s *Session) { s.N = -1 }, []string{"size must be at least 1"}},
 		{"no repetition", func(s *Session) { s.Reps = 0 }, []string{"repetitions must be at least 1"}},
+		{"no time", func(s *Session) { s.Settle = -1 }, []string{"the time to settle must be at least 0, not -1ns"}},
 		{"no worker", func(s *Session) { s.Axes.Workers = []int{2, 0} }, []string{"workers must be 1 to 4096, not 0"}},
 		{"many workers", func(s *Session) { s.Axes.Workers = []int{4097} },
 			[]string{"workers must be 1 to 4096, not 4097"}},

@@ -20,6 +20,9 @@ func (s *Session) validate() error {
 	if s.Reps < 1 {
 		return input.Errorf("repetitions must be at least 1, not %d", s.Reps)
 	}
+	if s.Settle < 0 {
+		return input.Errorf("the time to settle must be at least 0, not %v", s.Settle)
+	}
 	if s.Active && (s.Whole || len(s.Probes) > 0) {
 		return input.Errorf("active workers are counted in runs alone: not with -whole, and not in probes")
 	}
