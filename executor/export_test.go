@@ -33,6 +33,13 @@ func (ex *Executor) SleepingHelpers() int { return int(ex.sleepingHelpers.Load()
 // Actives is how many workers run items, as "adaptive-published" counts them.
 func (ex *Executor) Actives() int { return ex.policy.Actives() }
 
+// GaveUp reports whether a task has waited in vain for a turn in Go.
+func (g *Group) GaveUp() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.stuck != 0
+}
+
 // Injected is how many items are in the injector.
 func (ex *Executor) Injected() int { return ex.injector.len() }
 

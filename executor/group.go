@@ -89,7 +89,7 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
 // it waits, as in [Blocking], only if 256 functions wait for their turn already, and only while there is a spare worker
 // for each worker that waits, and some function has had its turn within a second. Where it cannot wait, as in a nested
-// run, fn is added to the queue.
+// run or a function of OnEnd, fn is added to the queue.
 //
 // An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here, or with a limit
 // of 1, Go called from a function of the group calls fn itself, in the caller's place, as long as 256 functions wait: a

@@ -17,7 +17,8 @@ type groupTurn struct {
 }
 
 // take makes a function from outside available to the workers when its turn comes, and waits for that: so each caller
-// has one function in the queue at most. The caller has counted the function in.
+// has one function in the queue at most. A function of OnEnd on a worker of another executor does not wait. The caller
+// has counted the function in.
 func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	ex := g.ex
@@ -33,7 +34,7 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 		g.enqueue(t)
 		if g.limit >= 0 {
 			var comes chan struct{}
-			if ex.inline == nil { // else nobody else runs the functions
+			if ex.inline == nil && !inOnEnd() { // on an inline executor nobody else runs the functions
 				comes = make(chan struct{})
 				t.turn.comes = comes
 			}
@@ -57,7 +58,7 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 
 // takeInTask makes t, which w's task has given to the group, available to the workers when its turn comes. If many
 // functions wait for theirs, it waits until t's comes: so the queue stays short, and the task is woken once for many. A
-// function of the group itself calls t instead, where an errgroup would hang.
+// function of the group itself calls t instead, where an errgroup would hang. A function of OnEnd does neither.
 func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
 	switch hasTurn, comes := r.takeTurn(t, w); {
 	case hasTurn && t.turn.lent:
@@ -83,7 +84,7 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 		g.active++
 		return true, nil
 	}
-	if w != nil && g.queued >= patientTurns {
+	if w != nil && w.waits.ends == 0 && g.queued >= patientTurns {
 		own := w.body == &r.Body
 		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
 		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so
