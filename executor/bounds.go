@@ -16,15 +16,6 @@ const (
 	// flushInterval is how many items a busy worker runs between two calls of publishCounts and Hooks.Flush.
 	flushInterval = 1024
 
-	// enoughPublic, times the number of workers, is how many items there must be to steal for further forks of one
-	// function to stay private. Forks of a wide tree are then as cheap as those of a narrow one. If the forks are
-	// coarse, thieves that have run all public ones find no more until the owner's next Fork or Join. Arbitrary;
-	// re-measure with wsbench run fat skynet.
-	enoughPublic = 4
-
-	// defaultSpares is how many spares there may be if Config.Spares is 0. Runtimes whose blocking tasks get threads of
-	// their own have limits of this kind: 256 for ForkJoinPool, 512 for tokio.
-	defaultSpares = 256
 	// spareIdle is how long, at least, the thread of an idle spare is kept. Arbitrary: starting a thread costs a
 	// fraction of a millisecond, so keeping one longer than a burst of blocking tasks saves little.
 	spareIdle = 10 * time.Second

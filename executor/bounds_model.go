@@ -7,8 +7,6 @@ const (
 	politeLosses     = 1
 	pollInterval     = 2
 	flushInterval    = 4
-	enoughPublic     = 4
-	defaultSpares    = 2
 	spareIdle        = 0 // the model knows no time
 	injectorCapacity = 2
 )

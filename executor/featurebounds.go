@@ -6,6 +6,16 @@ import "time"
 
 // How features above the kernel bound what they do and keep. Correctness does not depend on the values.
 const (
+	// enoughPublic, times the number of workers, is how many items there must be to steal for further forks of one
+	// function to stay private. Forks of a wide tree are then as cheap as those of a narrow one. If the forks are
+	// coarse, thieves that have run all public ones find no more until the owner's next Fork or Join. Arbitrary;
+	// re-measure with wsbench run fat skynet.
+	enoughPublic = 4
+
+	// defaultSpares is how many spares there may be if Config.Spares is 0. Runtimes whose blocking tasks get threads of
+	// their own have limits of this kind: 256 for ForkJoinPool, 512 for tokio.
+	defaultSpares = 256
+
 	// inboxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
 	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
 	inboxBatch = 16

@@ -84,7 +84,7 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 		g.active++
 		return true, nil
 	}
-	if w != nil && w.waits.ends == 0 && g.queued >= patientTurns {
+	if w != nil && g.queued >= patientTurns && !inOnEnd() {
 		own := w.body == &r.Body
 		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
 		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so
