@@ -191,7 +191,7 @@ func newBatching(o Options, workers int) batching {
 	b := batching{size: o.Grain, ahead: o.MaxAhead, workers: workers}
 	if b.ahead > 0 {
 		b.ahead = max(b.ahead, workers)
-		b.size = min(b.size, b.ahead)
+		b.size = min(b.size, b.ahead/workers) // a larger batch would be all that there is
 	}
 	if o.Grain > 0 {
 		return b

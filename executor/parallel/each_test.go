@@ -185,3 +185,32 @@ func TestForEachForgets(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 10, calls)
 }
+
+// With a Grain as large as MaxAhead there are elements for another worker, too, while one runs a batch.
+func TestForEachGrainAndMaxAhead(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2, Spares: -1})
+	require.NoError(t, err)
+	defer ex.Close()
+	busy, free, another := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	first := ex.Start(t.Context(), executor.NewJob("busy", func(*executor.Scope) error {
+		close(busy)
+		<-free
+		return nil
+	}))
+	<-busy // so the worker that iterates takes the first batch
+	var calls atomic.Int64
+	testkit.Within(t, testkit.Patience, func() {
+		o := parallel.Options{Executor: ex, Grain: 4, MaxAhead: 4}
+		err = parallel.ForEach(t.Context(), o, count(20), func(int) {
+			switch calls.Add(1) {
+			case 1:
+				close(free)
+				<-another
+			case 2:
+				close(another)
+			}
+		})
+	})
+	require.NoError(t, err)
+	require.NoError(t, first.Wait())
+}

@@ -25,12 +25,13 @@ type Options struct {
 	// functions start count too: it is the Workers of [executor.RunOptions]. If a task calls the loop, its worker is one
 	// of them while it takes part, and the limit of the task's own run holds besides.
 	Workers int
-	// MaxAhead is how many elements a loop over a sequence asks it for in advance: in ForEach elements that no worker
-	// has taken, in MapSeq elements whose results the loop has not taken. Fewer than one for each worker count as so
-	// many. 0 stands for four batches, or elements in MapSeq, for each worker. A smaller number bounds the memory that
-	// large elements take. Two workers with elements of 8 MB took 222 MB in ForEach and 166 MB in MapSeq without
-	// MaxAhead, and 70 MB and 53 MB with 2. Goroutines around a channel without a buffer took 54 MB (AMD EPYC, Go 1.26,
-	// 2026-11-27).
+	// MaxAhead is how many elements a loop over a sequence asks it for in advance: in ForEach elements that no worker has
+	// taken, in MapSeq elements whose results the loop has not taken. Fewer than one for each worker count as so many. A
+	// batch of ForEach has no more of them than one worker's part, whatever the Grain. MapSeq has room for all from the
+	// start: some 70 bytes for each. 0 stands for four batches, or elements in MapSeq, for each worker. A smaller number
+	// bounds the memory that large elements take. Two workers with elements of 8 MB took 222 MB in ForEach and 166 MB in
+	// MapSeq without MaxAhead, and 70 MB and 53 MB with 2. Goroutines around a channel without a buffer took 54 MB (AMD
+	// EPYC, Go 1.26, 2026-11-27).
 	MaxAhead int
 }
 
