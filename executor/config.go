@@ -67,6 +67,9 @@ func (c Config) checked() (*settings, error) {
 	}
 	chosen, wrong := choose(s.Experiment)
 	s.chosen, errs = chosen, append(errs, wrong...)
+	if of := s.Host.Share; of != nil { // before resolveCallers: it may turn out to be none
+		s.Host.Share = of.Checked(s.Workers, func(format string, args ...any) { bad("Host."+format, args...) })
+	}
 	s.resolveCallers(bad)
 	if s.Name == "" {
 		s.Name = "magpie"
@@ -77,9 +80,6 @@ func (c Config) checked() (*settings, error) {
 		}
 	}
 	s.Observers = slices.Clone(s.Observers)
-	if of := s.Host.Share; of != nil {
-		s.Host.Share = of.Checked(s.Workers, func(format string, args ...any) { bad("Host."+format, args...) })
-	}
 	return s, errors.Join(errs...)
 }
 

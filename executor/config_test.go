@@ -42,11 +42,11 @@ func TestBadConfig(t *testing.T) {
 		{executor.Config{
 			Threads: host.Threads{CPUs: []int{1 << 30}, BestEffort: true},
 		}, "Config.Threads.CPUs has [1073741824]"},
-		{executor.Config{Host: host.Options{Share: host.QuotaShare(-0.1)}}, "Config.Host.QuotaShare is -0.1"},
+		{executor.Config{Host: host.Options{Share: host.QuotaShare(-0.1)}}, "Config.Host.Share is QuotaShare(-0.1)"},
 		{executor.Config{
 			Host: host.Options{Share: host.QuotaShare(1)},
-		}, "Config.Host.QuotaShare is 1: give a part of the CPU quota above 0 and below 1"},
-		{executor.Config{Host: host.Options{Share: host.QuotaShare(math.NaN())}}, "Config.Host.QuotaShare is NaN"},
+		}, "Config.Host.Share is QuotaShare(1): give a part of the CPU quota above 0 and below 1, or nil"},
+		{executor.Config{Host: host.Options{Share: host.QuotaShare(math.NaN())}}, "Config.Host.Share is QuotaShare(NaN)"},
 		{executor.Config{
 			Experiment: experiment.Options{Policy: "fair"},
 		}, `Config.Experiment.Policy is "fair": use one of [adaptive adaptive-published abp`},

@@ -388,6 +388,7 @@ func TestShareManager(t *testing.T) {
 func TestShareConfig(t *testing.T) {
 	_, err := executor.New(executor.Config{Workers: 2, Host: host.Options{Share: &host.Share{
 		Weight: -1, Minimum: -2, Maximum: -3, Processors: -4, Cycle: time.Minute, Efficiency: 1.5, Desire: "guess",
+		QuotaShare: 2,
 	}}})
 	for _, s := range []string{
 		"Config.Host.Share.Weight is -1: give a positive number, or 0 for 1",
@@ -395,6 +396,7 @@ func TestShareConfig(t *testing.T) {
 		"Config.Host.Share.Processors is -4", "Config.Host.Share.Cycle is 1m0s: give 1ms to 1s, or 0 for 5ms",
 		"Config.Host.Share.Efficiency is 1.5: give a number above 0 and at most 1, or 0 for 0.5",
 		"Config.Host.Share.Desire is \"guess\": use one of [steal-ratio ready-items]",
+		"Config.Host.Share.QuotaShare is 2: give a part of the CPU quota above 0 and below 1, or 0",
 	} {
 		require.ErrorContains(t, err, s)
 	}

@@ -27,18 +27,17 @@ type QuotaShare float64
 
 // Checked implements [Sharing].
 func (q QuotaShare) Checked(_ int, bad func(format string, args ...any)) Sharing {
-	q.check(bad)
 	if q == 0 {
 		return nil
+	}
+	if !q.isPart() {
+		bad("Share is QuotaShare(%v): give a part of the CPU quota above 0 and below 1, or nil for none", float64(q))
 	}
 	return q
 }
 
-func (q QuotaShare) check(bad func(format string, args ...any)) {
-	if !(q >= 0 && q < 1) {
-		bad("QuotaShare is %v: give a part of the CPU quota above 0 and below 1, or 0 for none", float64(q))
-	}
-}
+// isPart reports whether q is a part of a quota, or 0.
+func (q QuotaShare) isPart() bool { return q >= 0 && q < 1 }
 
 // Begin implements [Sharing].
 func (q QuotaShare) Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats] {

@@ -74,7 +74,9 @@ func (s *Share) Checked(workers int, bad func(format string, args ...any)) Shari
 	if s == nil {
 		return nil
 	}
-	s.QuotaShare.check(bad)
+	if q := s.QuotaShare; !q.isPart() {
+		bad("Share.QuotaShare is %v: give a part of the CPU quota above 0 and below 1, or 0 for none", float64(q))
+	}
 	return s.withDefaults(workers, bad)
 }
 
