@@ -65,6 +65,10 @@ func SourceSeq[T any](name string, lines int, seq iter.Seq[T]) Flow[T] {
 
 // SourceSeq2 is [SourceSeq] for a sequence of values and errors, such as [Values] returns. The first error that is not
 // nil is the last pair that it is asked for, and fails the run. The value beside the error is not used.
+//
+// The worker that waits for Values of the same executor needs another, or a spare, to make them: an executor with one
+// worker and no spares would wait for ever, and so does one of [executor.NewInline]. There the two need executors of
+// their own.
 func SourceSeq2[T any](name string, lines int, seq iter.Seq2[T, error]) Flow[T] {
 	return sourceSeq(name, lines, "SourceSeq2", seq)
 }
