@@ -114,7 +114,7 @@ func TestMethodsOfUsersPanic(t *testing.T) {
 	}
 }
 
-// A panic of a Progresser comes to the caller of Run.Progress, who has asked for it, and takes no lock along.
+// A panic of Progress of a layer comes to the caller of Run.Progress, who has asked for it, and takes no lock along.
 func TestProgressPanics(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1})
 	begun, gate := make(chan struct{}), make(chan struct{})

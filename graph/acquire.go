@@ -16,7 +16,7 @@ import (
 //	hangUp.Succeed(query1, query2)
 //	hangUp.Release(connections)
 //
-// A task takes the permits of all its Acquire and Hold together, or none. Permits that a run has at its end are
+// A task takes the permits of all its Acquires and Holds together, or none. Permits that a run has at its end are
 // given back then: so none is lost if a task fails, if a task of Release is skipped, or if there is none. The copy of a
 // [Graph.Module] belongs to the run around it. A subflow, and a module that is run as a whole, is a run of its own.
 //
