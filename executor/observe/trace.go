@@ -47,8 +47,8 @@ type TraceOptions struct {
 //     A skipped task has no slice.
 //   - A steal is an arrow ("s" and "f", category "steal") from the victim to the next task of the thief. Viewers leave
 //     it out if the victim was between two tasks. The arrow's end tells the number of items.
-// - An edge is an arrow of category "edge", see [TraceOptions]. Perfetto draws the arrow of a task that has waited from
-//     the last slice within it.
+//   - An edge is an arrow of category "edge", see [TraceOptions]. Perfetto draws the arrow of a task that has waited
+//     from the last slice within it.
 //   - A run is an asynchronous slice ("b" and "e", category "run"), written when it ends or, without an end, by Close.
 //     If it has failed, it has the argument "error", too.
 //   - The counter "workers" has the number of workers that are running items, and of those that look for some.
