@@ -92,6 +92,9 @@ func (ex *Executor) Asleep() int  { return ex.spares.Counts().Asleep }
 func (ex *Executor) Serving() int { return ex.spares.Counts().Serving }
 func (ex *Executor) Standby() int { return ex.spares.Counts().Standby }
 
+// Allot has as many workers as n be awake, on an executor with a Share and no table.
+func (ex *Executor) Allot(n int) { ex.sharing.Control().SetAllotment(n) }
+
 // SetSpareIdle sets how long the threads of idle spares are kept. It must be called before the first Blocking.
 func (ex *Executor) SetSpareIdle(d time.Duration) {
 	ex.spares.Init(spareHost{&ex.core}, ex.cfg.Spares, d)

@@ -223,6 +223,40 @@ func TestShareBlocking(t *testing.T) {
 	})
 }
 
+// TestShareSpares: a spare that rests, and is no longer due, is woken to leave, although a task keeps the one processor
+// busy and comes to no boundary. Without a table the test allots the processors.
+func TestShareSpares(t *testing.T) {
+	share := &host.Share{Path: "/dev/null/no table"}
+	ex := newExecutor(t, executor.Config{
+		Workers: 2, Spares: 1, Host: host.Options{Share: share}, Threads: host.Threads{OnlyBlocking: true},
+	})
+	ex.SetSpareIdle(2 * time.Millisecond)
+	var busy, stop atomic.Bool
+	release := make(chan struct{})
+	within(t, ex, func() {
+		computing := ex.Start(t.Context(), one(func(context.Context) error {
+			busy.Store(true)
+			eventually(stop.Load)
+			return nil
+		}))
+		eventually(busy.Load)
+		blocked := ex.Start(t.Context(), one(func(context.Context) error {
+			ex.Allot(1)
+			executor.Blocking(func() { <-release })
+			return nil
+		}))
+		eventually(func() bool {
+			states := ex.Stats().Gauges.States
+			return len(states) == 3 && states[2] == executor.WorkerResting
+		})
+		close(release)
+		<-blocked.Done()
+		eventually(func() bool { return ex.Serving() == 0 && ex.Standby() == 0 })
+		stop.Store(true)
+		<-computing.Done()
+	})
+}
+
 // TestShareInProcess: executors of one process share by the same table. Together they are allotted no more than there
 // is, at any time.
 func TestShareInProcess(t *testing.T) {
