@@ -207,6 +207,18 @@ func TestLayerFails(t *testing.T) {
 	require.EqualValues(t, 10, kept.Done)
 }
 
+// TestTableIsOfTheRecords: the table that is committed has the layers of today, and the records beside it.
+func TestTableIsOfTheRecords(t *testing.T) {
+	root, err := root()
+	require.NoError(t, err)
+	l := &lab{dir: filepath.Join(root, "testdata", "proof")}
+	want, err := l.table()
+	require.NoError(t, err)
+	got, err := os.ReadFile(filepath.Join(l.dir, "README.md"))
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, string(got)))
+}
+
 // TestInterrupt: an interrupted layer returns the context's error.
 func TestInterrupt(t *testing.T) {
 	y, l, _ := toy(t, 100)

@@ -23,7 +23,8 @@ func (l *lab) table() (string, error) {
 	b.WriteString("# What was shown\n\n" +
 		"Written by `go run ./cmd/internal/prove`; its documentation says what is counted. Each layer's latest record " +
 		"is the file with its name.\nA record holds for the commit in its row and for no other; " +
-		"none: the tree had changes that were not committed.\nThe history of this file has the former records.\n\n")
+		"none: the tree had changes that were not committed.\nA program is listed under its name at that commit; " +
+		"one that was written later is not in the record.\nThe history of this file has the former records.\n\n")
 	b.WriteString("| layer | what | goal | done | hours | latest (UTC) | commit | machine |\n" +
 		"|---|---|---:|---:|---:|---|---|---|\n")
 	var parts strings.Builder
