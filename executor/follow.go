@@ -148,12 +148,8 @@ func (r *Run) OnEnd(fn func(err error)) {
 	r.tell(func(err error) { contained(fn, err) })
 }
 
-// contained calls fn, a function of OnEnd, and logs a panic: the caller is in the middle of the end of a run.
+// contained calls fn, and logs a panic: the caller is in the middle of the end of a run.
 func contained(fn func(error), err error) {
-	if w := threadHere(); w != nil {
-		w.waits.ends++
-		defer func() { w.waits.ends-- }()
-	}
 	defer func() {
 		if v := recover(); v != nil {
 			defer func() { _ = recover() }() // methods of v, and the writer of the log, are user code
@@ -161,12 +157,6 @@ func contained(fn func(error), err error) {
 		}
 	}()
 	fn(err)
-}
-
-// inOnEnd reports whether the caller is in a function of OnEnd on a worker of any executor.
-func inOnEnd() bool {
-	w := threadHere()
-	return w != nil && w.waits.ends > 0
 }
 
 // tell arranges that fn is called after the end, or calls it.

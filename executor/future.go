@@ -259,9 +259,28 @@ func (f *future) settle(w *Worker, err error) {
 			e = next
 		}
 	}
-	for ; calls != nil; calls = calls.next {
-		contained(calls.teller.(func(error)), err)
+	if calls != nil {
+		calls.call(err)
 	}
+}
+
+// call calls the functions of OnEnd, of which e is the first, with err.
+func (e *onEnd) call(err error) {
+	if w := workerHere(); w != nil {
+		w := partsOf(w)
+		outer := w.inOnEnd
+		w.inOnEnd = true
+		defer func() { w.inOnEnd = outer }()
+	}
+	for ; e != nil; e = e.next {
+		contained(e.teller.(func(error)), err)
+	}
+}
+
+// inOnEnd reports whether w, the topmost worker that the caller runs on, or nil, is in a function of OnEnd, which must
+// not wait: that of a run, which no run is around, or that of a future.
+func inOnEnd(w *Worker) bool {
+	return w != nil && w.body != nil && (w.run() == nil || partsOf(w).inOnEnd)
 }
 
 // cancel implements canceller. It ends f's context, and f itself unless it has begun.

@@ -60,7 +60,8 @@ type workerParts struct {
 	guest       guest
 	guestThread guestThread
 	groupTasks  groupTasks
-	inGo        int // the number of functions of groups on the stack that Go has called
+	inGo        int  // the number of functions of groups on the stack that Go has called
+	inOnEnd     bool // a function of OnEnd of a future is on the stack
 	_           pad.Line
 
 	// Shared.

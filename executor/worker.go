@@ -41,14 +41,13 @@ type Worker struct {
 	_       pad.Line
 }
 
-// waits describes the waits (help, Join, Wait) on the worker's stack, and what bears on waits. Owner only, plain.
+// waits describes the waits (help, Join, Wait) on the worker's stack. Owner only, plain.
 type waits struct {
 	run    *Run   // the run that the innermost wait is for; nil outside waits
 	mark   uint64 // the mark of the lane below which there is no item for the innermost wait, or noMark
 	only   *Body  // if set, the innermost wait runs items of this body only
 	helps  int    // the number of waits in help
 	nested int    // the number of waits for children and futures
-	ends   int    // the number of functions of OnEnd, which must not wait
 
 	blocking bool // the item being run is in Blocking
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Options select the executor, the size of the pieces, and how many workers take part. The zero value is a good choice.
-// A call panics if Grain, Workers or MaxAhead is negative.
+// A call panics if Grain, Workers or MaxAhead is negative, or MaxAhead above 65536.
 type Options struct {
 	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
 	// passes the context that it was given need not know its executor. If the context has none, nil stands for
@@ -35,6 +35,9 @@ type Options struct {
 	MaxAhead int
 }
 
+// mostAhead is the largest MaxAhead. MapSeq has room for all from the start.
+const mostAhead = 1 << 16
+
 // check returns o with an executor. It panics if ctx is nil, if o is invalid, or if the function of that name has a
 // nil function among its arguments.
 func (o Options) check(ctx context.Context, name string, hasNil bool) Options {
@@ -49,6 +52,8 @@ func (o Options) check(ctx context.Context, name string, hasNil bool) Options {
 		panic(fmt.Sprintf("parallel: Workers %d is negative", o.Workers))
 	case o.MaxAhead < 0:
 		panic(fmt.Sprintf("parallel: MaxAhead %d is negative", o.MaxAhead))
+	case o.MaxAhead > mostAhead:
+		panic(fmt.Sprintf("parallel: MaxAhead %d: at most %d are possible", o.MaxAhead, mostAhead))
 	}
 	o.Executor = executor.Choose(ctx, o.Executor)
 	return o

@@ -214,9 +214,10 @@ func TestBadArguments(t *testing.T) {
 		_ = parallel.ForEach(ctx, o, nil, func(int) {})
 	})
 	for want, o := range map[string]parallel.Options{
-		"parallel: Grain -1 is negative":    {Executor: ex, Grain: -1},
-		"parallel: Workers -2 is negative":  {Executor: ex, Workers: -2},
-		"parallel: MaxAhead -3 is negative": {Executor: ex, MaxAhead: -3},
+		"parallel: Grain -1 is negative":                       {Executor: ex, Grain: -1},
+		"parallel: Workers -2 is negative":                     {Executor: ex, Workers: -2},
+		"parallel: MaxAhead -3 is negative":                    {Executor: ex, MaxAhead: -3},
+		"parallel: MaxAhead 65537: at most 65536 are possible": {Executor: ex, MaxAhead: 1<<16 + 1},
 	} {
 		for name, f := range fails {
 			require.PanicsWithValue(t, want, func() { _, _ = f.call(ctx, o, 0, fine) }, name)

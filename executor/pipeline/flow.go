@@ -207,9 +207,13 @@ func (f Flow[T]) MaxTokens(tokens int) Flow[T] {
 	return f
 }
 
+// mostAhead is the largest MaxAhead: a run has room for all from the start.
+const mostAhead = 1 << 16
+
 // MaxAhead makes a run ask the sequence that is f's source, by [SourceSeq] or [SourceSeq2], for at most so many values
 // in advance: values that the sequence has made and no token has. With 1 the sequence makes a value when the one before
-// has entered the pipeline. 0, as without MaxAhead, stands for two for each line. MaxAhead returns the Flow.
+// has entered the pipeline. 0, as without MaxAhead, stands for two for each line. There may be 65536. MaxAhead returns
+// the Flow.
 //
 // A run holds these values, and one in each line. With values of 8 MB and two workers it took 102 to 117 MB of memory
 // without MaxAhead, 85 MB with 2 and 62 to 69 MB with 1. Goroutines around a channel without a buffer took 54 MB (AMD
@@ -222,6 +226,9 @@ func (f Flow[T]) MaxAhead(values int) Flow[T] {
 		f.wrong = errors.Join(f.wrong, fmt.Errorf("pipeline %q: MaxAhead of a source that is no sequence", f.name))
 	case values < 0:
 		f.wrong = errors.Join(f.wrong, fmt.Errorf("pipeline %q: MaxAhead of %d: use 0 for the default", f.name, values))
+	case values > mostAhead:
+		f.wrong = errors.Join(f.wrong, fmt.Errorf("pipeline %q: MaxAhead of %d: at most %d are possible",
+			f.name, values, mostAhead))
 	}
 	f.ahead = values
 	return f

@@ -308,9 +308,10 @@ func TestValuesOfNoRun(t *testing.T) {
 	require.ErrorIs(t, only(pipeline.Values(t.Context(), closed, f)), executor.ErrClosed)
 	require.ErrorIs(t, only(pipeline.Values(ended, nil, f)), errTest)
 	for want, f := range map[string]pipeline.Flow[int]{
-		`pipeline "s": SourceSeq2 of a nil sequence`:             pipeline.SourceSeq2[int]("s", 0, nil),
-		`pipeline "f": MaxAhead of -1: use 0 for the default`:    f.MaxAhead(-1),
-		`pipeline "c": MaxAhead of a source that is no sequence`: pipeline.Source("c", 0, count(3)).MaxAhead(1),
+		`pipeline "s": SourceSeq2 of a nil sequence`:                  pipeline.SourceSeq2[int]("s", 0, nil),
+		`pipeline "f": MaxAhead of -1: use 0 for the default`:         f.MaxAhead(-1),
+		`pipeline "f": MaxAhead of 65537: at most 65536 are possible`: f.MaxAhead(1<<16 + 1),
+		`pipeline "c": MaxAhead of a source that is no sequence`:      pipeline.Source("c", 0, count(3)).MaxAhead(1),
 	} {
 		require.EqualError(t, only(pipeline.Values(t.Context(), nil, f)), want)
 	}
