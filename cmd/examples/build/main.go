@@ -16,6 +16,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -154,7 +155,7 @@ func (b *build) make(ctx context.Context, t *target) (err error) {
 	var output []byte
 	executor.Blocking(func() { output, err = script.CombinedOutput() })
 	fmt.Fprintf(b.out, "[%d/%d] %s\n%s", number, b.graph.Len(), t.name, output)
-	return err
+	return cmp.Or(ctx.Err(), err) // the script was killed if another target has failed
 }
 
 // isUpToDate reports whether the target is a file, and all that it needs are files that are not newer.
