@@ -275,3 +275,29 @@ func TestTooDeepInOneRun(t *testing.T) {
 		require.Equal(t, 1+deepest, depth)
 	})
 }
+
+// Calls that are not joined, each of which forks the next, are on one stack, too. The one that is too deep is not made.
+// Those of the next run are.
+func TestTooDeepUnjoined(t *testing.T) {
+	if testkit.Race {
+		return // as in TestTooDeepInOneRun
+	}
+	onEachDeque(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+		made := 0
+		var deeper func(s *executor.Scope, left int) int
+		deeper = func(s *executor.Scope, left int) int {
+			if made++; left > 0 {
+				executor.Fork(s, deeper, left-1)
+			}
+			return made
+		}
+		_, err := executor.Call(t.Context(), ex, deeper, 2*deepest)
+		require.ErrorIs(t, err, executor.ErrTooDeep)
+		require.Equal(t, 1+deepest, made)
+		made = 0
+		_, err = executor.Call(t.Context(), ex, deeper, deepest)
+		require.NoError(t, err)
+		require.Equal(t, 1+deepest, made)
+		require.Empty(t, ex.ForksLeft())
+	})
+}

@@ -24,7 +24,8 @@ var (
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 	// ErrTooDeep is the error of work that would lie on top of too many waits on the stack of one worker. A run that a
 	// task starts fails on top of more than 4096 waits for runs. A child of a [Scope], or a future that a worker has to
-	// run for a wait, fails on top of more than 32768 waits for children and futures, or 4096 on a 32-bit system. With
+	// run for a wait, fails on top of more than 32768 waits for children and futures, or 4096 on a 32-bit system; so
+	// does a run with as many calls of [Fork] that are not joined, each of which has forked the next. With
 	// several workers the depth at which work fails differs from run to run. Work that nothing waits for lies on no stack:
 	// memory alone bounds the depth of [Group.Go] in its functions, of [Async] in those of Async, and of subflows.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")

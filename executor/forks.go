@@ -289,14 +289,21 @@ func (f *forks) forget() {
 	}
 }
 
-// complete runs a fork that will not be joined, or waits until it has been run. Its failure becomes the run's.
+// complete runs a fork that will not be joined, or waits until it has been run. Its failure becomes the run's. One that
+// would lie too deep on the worker's stack is not run: each may have been forked by the one below.
 func (f *forks) complete(unjoined *fork) {
 	w := f.w
+	w.waits.nested++
+	defer func() { w.waits.nested-- }()
 	if unjoined.level > f.public {
 		unjoined.setOrigin(f.scope) // publish does nothing on an inline worker
 		f.publish()                 // now: what unjoined forks would else publish older forks, from another scope (I7)
 	}
-	if f.takeBack(unjoined) {
+	switch {
+	case !f.takeBack(unjoined):
+	case w.waits.nested > maxNested:
+		unjoined.err = ErrTooDeep
+	default:
 		w.runWithin(unjoined.Body.owner(), unjoined.Body, &unjoined.Item)
 	}
 	unjoined.tellFailure()

@@ -31,8 +31,8 @@ func (w *Worker) helpUntil(x awaited, r *Run, labels context.Context) {
 // system.
 const maxDepth = 4096
 
-// maxNested is how many waits for children and futures there may be on a worker's stack: 32768, or 4096 on 32-bit
-// systems. Each takes less than a kilobyte.
+// maxNested is how many waits for children and futures, and ends of calls that are not joined, there may be on a
+// worker's stack: 32768, or 4096 on 32-bit systems. Each takes less than two kilobytes.
 const maxNested = 1 << (12 + 3*(^uint(0)>>63))
 
 // find implements awaited.

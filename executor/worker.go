@@ -47,7 +47,7 @@ type waits struct {
 	mark   uint64 // the mark of the lane below which there is no item for the innermost wait, or noMark
 	only   *Body  // if set, the innermost wait runs items of this body only
 	helps  int    // the number of waits in help
-	nested int    // the number of waits for children and futures
+	nested int    // the number of waits for children and futures, and of calls that are not joined
 
 	blocking bool // the item being run is in Blocking
 }
