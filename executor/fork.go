@@ -24,8 +24,7 @@ import (
 // A forked call is made once, joined or not, and even after the run was cancelled: it may look at [Scope.Stopped]. A
 // call that is not joined ends before the Join, Wait or Run of the function that has forked it returns. At the latest
 // it is made after that function has returned and its deferred calls were made. Its result is lost, and its panic
-// becomes a failure of the run. It may be left out if the function panics or calls Goexit, or if it would be
-// too deep, see [ErrTooDeep].
+// becomes a failure of the run. It may be left out if the function panics or calls Goexit.
 //
 // A function may wait for what a call that it has not joined yet is to do, such as to send on a channel, but only in
 // [Blocking], which shows its forks to other workers. Without that it may wait for ever.
