@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -18,8 +19,12 @@ func TestDumpTellsOfSleepWithForks(t *testing.T) {
 	ex := newWatched(t, executor.Config{Workers: 1})
 	c := make(chan struct{}, 2)
 	r := ex.Start(t.Context(), forksThenWaits(49, func() { <-c }, func() { c <- struct{}{} }))
-	eventually(func() bool { return strings.Contains(dump(ex), ", asleep in a task, outside Blocking") })
-	require.Contains(t, dump(ex), "private forks")
+	// If the watch has looked while a spare took the forks that others can take, it has found the task first.
+	testkit.Until(t, "a worker that sleeps, and what it keeps from others", func() bool {
+		told := dump(ex)
+		return strings.Contains(told, "private forks") && (strings.Contains(told, ", asleep in a task, outside Blocking") ||
+			strings.Contains(told, ", blocked without Blocking"))
+	})
 	c <- struct{}{}
 	require.NoError(t, r.Wait())
 	// The watch finds at its next look that the task goes on.

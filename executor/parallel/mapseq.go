@@ -72,22 +72,23 @@ func (s *stream[A, B]) each(seq iter.Seq[A], yield func(B, error) bool) bool {
 			break
 		}
 		s.begin(x)
-		for s.isFull() || s.isThere() {
-			y, ok := s.next()
-			if !ok {
-				return true
-			}
-			if !yield(y, nil) {
-				return false
-			}
+		if !s.pass(yield, s.isDue) {
+			return !s.abandoned
 		}
 	}
-	for s.taken < s.begun {
+	s.pass(yield, s.isLeft)
+	return !s.abandoned
+}
+
+// pass passes results on while there are such. It reports whether more may come: not if the loop was left, nor after
+// the result of a call that was not made or has failed.
+func (s *stream[A, B]) pass(yield func(B, error) bool, such func() bool) bool {
+	for such() {
 		y, ok := s.next()
 		if !ok {
-			return true
+			return false
 		}
-		if !yield(y, nil) {
+		if s.abandoned = !yield(y, nil); s.abandoned {
 			return false
 		}
 	}

@@ -26,6 +26,7 @@ type stream[A, B any] struct {
 	// Of the loop's goroutine.
 	begun, taken int  // elements
 	released     bool // the loop gives no more
+	abandoned    bool // the loop was left
 
 	opener executor.Item // with which the run begins
 
@@ -80,8 +81,11 @@ func (s *stream[A, B]) begin(x A) {
 	s.r.Inject(&c.Item)
 }
 
-// isFull reports whether the loop must take a result before the next element.
-func (s *stream[A, B]) isFull() bool { return s.begun-s.taken == len(s.slots) }
+// isDue reports whether the loop is to take a result before the next element: the next is there, or there is no room.
+func (s *stream[A, B]) isDue() bool { return s.begun-s.taken == len(s.slots) || s.isThere() }
+
+// isLeft reports whether there is a result, or will be one, that the loop has not taken.
+func (s *stream[A, B]) isLeft() bool { return s.taken < s.begun }
 
 // isThere reports whether the next element's call has ended.
 func (s *stream[A, B]) isThere() bool {

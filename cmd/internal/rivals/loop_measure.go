@@ -35,11 +35,6 @@ type loopRow struct {
 // measureLoops measures every loop in each size and with all callers, and emits the rows of each case. Rivals take
 // turns block by block, on the same data.
 func (p *plan) measureLoops(ctx context.Context, t *teller, emit func([]loopRow) error) error {
-	workers := p.workers
-	if len(workers) == 0 {
-		workers = []int{runtime.NumCPU()}
-	}
-	length := time.Duration(cmp.Or(p.seconds, loopSeconds) * float64(time.Second))
 	var rivals []loopRival
 	for _, r := range loopRivals {
 		if r.name == loopYardstick || r.name == "magpie" || len(p.rivals) == 0 || slices.Contains(p.rivals, r.name) {
@@ -51,40 +46,61 @@ func (p *plan) measureLoops(ctx context.Context, t *teller, emit func([]loopRow)
 			if l.most > 0 && ms > l.most {
 				continue
 			}
-			make := l.make(l.units(ms))
-			serial := make()
-			serial.do(0, serial.items)
-			want := serial.digest()
-			for _, c := range p.callers {
-				works := slices.Repeat([]loopWork{serial}, c.atOnce)
-				for i := range works[1:] {
-					works[i+1] = make()
-				}
-				for _, w := range workers {
-					of := loopRow{Loop: l.name, MS: ms, Callers: c.name, Workers: w}
-					block := func(r loopRival) (times []time.Duration, err error) {
-						if err := ctx.Err(); err != nil {
-							return nil, err
-						}
-						err = r.with(w, func(run loopFunc) error {
-							times, err = c.block(run, works, want, length)
-							return err
-						})
-						return times, err
-					}
-					rows, err := p.measureCase(of, rivals, block, t)
-					if err == nil {
-						t.done()
-						err = emit(rows)
-					}
-					if err != nil {
-						return fmt.Errorf("%s: %w", of.title(), err)
-					}
-				}
+			if err := p.measureLoop(ctx, &l, ms, rivals, t, emit); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
+}
+
+// measureLoop measures a loop in one size.
+func (p *plan) measureLoop(
+	ctx context.Context, l *loop, ms float64, rivals []loopRival, t *teller, emit func([]loopRow) error,
+) error {
+	workers := p.workers
+	if len(workers) == 0 {
+		workers = []int{runtime.NumCPU()}
+	}
+	newWork := l.make(l.units(ms))
+	serial := newWork()
+	serial.do(0, serial.items)
+	want := serial.digest()
+	for _, c := range p.callers {
+		works := []loopWork{serial}
+		for len(works) < c.atOnce {
+			works = append(works, newWork())
+		}
+		for _, w := range workers {
+			of := loopRow{Loop: l.name, MS: ms, Callers: c.name, Workers: w}
+			rows, err := p.measureCase(of, rivals, func(r loopRival) ([]time.Duration, error) {
+				return p.block(ctx, &c, r, w, works, want)
+			}, t)
+			if err == nil {
+				t.done()
+				err = emit(rows)
+			}
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.title(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// block has the callers make calls with one rival for the time of a block. It returns how long these took.
+func (p *plan) block(
+	ctx context.Context, c *loopCaller, r loopRival, workers int, works []loopWork, want uint64,
+) (times []time.Duration, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	length := time.Duration(cmp.Or(p.seconds, loopSeconds) * float64(time.Second))
+	err = r.with(workers, func(run loopFunc) error {
+		times, err = c.block(run, works, want, length)
+		return err
+	})
+	return times, err
 }
 
 func (r *loopRow) title() string {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"golang.org/x/perf/benchmath"
 )
 
 // enough is the spread up to which a figure is worth reading.
@@ -18,29 +20,25 @@ type figure struct {
 }
 
 // sumUp sorts the values of rounds, and returns the median and what is known about it. The spread is the larger
-// distance from the median to an end of its 90 % confidence interval. Fewer than five values have no interval, and
-// their range is taken.
+// distance from the median to an end of its interval.
 func sumUp(values []float64) (float64, figure) {
 	n := len(values)
 	if n == 0 {
 		return 0, figure{}
 	}
-	slices.Sort(values)
-	m := values[n/2]
-	out := outside(n)
-	spread := max(values[n-1-out]-m, m-values[out]) / m
+	low, m, high := interval(values)
+	spread := max(high-m, m-low) / m
 	return m, figure{Rounds: n, Spread: spread, Loose: n == 1 || spread > enough}
 }
 
-// outside returns how many of n values lie outside the interval, at each of its ends. A value is below the median with
-// probability 1/2, whatever its distribution.
-func outside(n int) int {
-	below := 0
-	for sum, p := 0.0, math.Pow(0.5, float64(n)); 2*(sum+p) <= 0.1; below++ {
-		sum += p
-		p *= float64(n-below) / float64(below+1)
+// interval sorts the values, of which there are some, and returns their median between the ends of its 90 % confidence
+// interval, as wsbench has it. Fewer than five values have no interval, and their range is taken.
+func interval(values []float64) (low, median, high float64) {
+	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.9)
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		s.Lo, s.Hi = values[0], values[len(values)-1]
 	}
-	return max(below-1, 0)
+	return s.Lo, s.Center, s.Hi
 }
 
 // mark is what stands beside a loose figure. It is empty for others.

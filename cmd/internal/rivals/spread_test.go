@@ -16,13 +16,14 @@ func TestSumUp(t *testing.T) {
 	}{
 		{nil, 0, 0, ""},
 		{[]float64{7}, 7, 0, "± unknown"},
-		{[]float64{100, 109}, 109, 9. / 109, ""},
+		{[]float64{100, 109}, 104.5, 4.5 / 104.5, ""},
 		{[]float64{110, 100, 101}, 101, 9. / 101, ""},
 		{[]float64{123, 100, 100}, 100, 0.23, "±23 %"},
 		{[]float64{70, 100, 100}, 100, 0.3, "±30 %"},
 		{[]float64{200, 100, 100, 101, 99}, 100, 1, "±100 %"},
 		{[]float64{200, 100, 100, 101, 99, 100, 100, 50}, 100, 0.01, ""}, // of eight it leaves out the outermost
-		{[]float64{200, 100, 100, 101, 99, 100, 100}, 100, 1, "±100 %"},  // of seven it cannot
+		{[]float64{200, 100, 100, 101, 99, 100, 100}, 100, 0.01, ""},     // of seven only the largest
+		{[]float64{50, 100, 100, 101, 99, 100, 100}, 100, 0.5, "±50 %"},
 	} {
 		m, f := sumUp(tt.values)
 		require.Equal(t, tt.median, m, tt.values)
@@ -31,8 +32,15 @@ func TestSumUp(t *testing.T) {
 		require.Equal(t, tt.mark, f.mark(), tt.values)
 		require.Equal(t, tt.mark != "", f.Loose, tt.values)
 	}
-	for n, want := range map[int]int{1: 0, 5: 0, 7: 0, 8: 1, 10: 1, 11: 2, 15: 3} {
-		require.Equal(t, want, outside(n), n)
+	for n, want := range map[int][]float64{
+		1: {0, 0, 0}, 5: {0, 2, 4}, 7: {0, 3, 5}, 8: {1, 3.5, 6}, 10: {1, 4.5, 7}, 11: {2, 5, 8}, 15: {3, 7, 10},
+	} {
+		var values []float64
+		for i := range n {
+			values = append(values, float64(i))
+		}
+		low, median, high := interval(values)
+		require.Equal(t, want, []float64{low, median, high}, n)
 	}
 }
 
