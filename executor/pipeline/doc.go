@@ -9,7 +9,8 @@
 //
 // A [Flow] is a pipeline whose stages pass typed values on. Its source is a function, with [Source], a sequence, with
 // [SourceSeq] or, if it has errors, [SourceSeq2], or a channel, with [SourceChan]. [Map] adds a stage, and [Sink] the
-// last one. [Collect] runs a Flow and returns what comes out, in order. So a parallel map over a sequence is
+// last one. [Each] adds the last one and runs the Flow. [Collect] runs a Flow and returns what comes out, in order. So a
+// parallel map over a sequence is
 //
 //	words := pipeline.SourceSeq("shout", 0, strings.FieldsSeq(text))
 //	loud, err := pipeline.Collect(ctx, ex, pipeline.Map(words, pipeline.Parallel, shout))

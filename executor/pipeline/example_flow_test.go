@@ -75,6 +75,21 @@ func ExampleCollect() {
 	// Output: [ONE FOR SORROW TWO FOR JOY] <nil>
 }
 
+// Words of a text are measured in parallel, and counted by their length one after the other.
+func ExampleEach() {
+	words := pipeline.SourceSeq("lengths", 0, strings.FieldsSeq("one for sorrow two for joy"))
+	lengths := pipeline.Map(words, pipeline.Parallel, func(_ *pipeline.Token, word string) (int, error) {
+		return len(word), nil
+	})
+	count := make(map[int]int)
+	err := pipeline.Each(context.Background(), nil, lengths, pipeline.Serial, func(_ *pipeline.Token, n int) error {
+		count[n]++
+		return nil
+	})
+	fmt.Println(count, err)
+	// Output: map[3:5 6:1] <nil>
+}
+
 // Files are compressed in parallel, by at most two workers at a time, and written to an archive in order.
 func ExampleFlow_MaxTokens() {
 	ex, err := executor.New(executor.Config{Workers: 4})

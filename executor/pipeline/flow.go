@@ -170,15 +170,32 @@ func Collect[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) ([]T,
 	f.check("Collect")
 	ex = executorOr(ctx, ex, "Collect")
 	var all []T
-	p, err := Sink(f, Serial, func(_ *Token, value T) error {
+	err := sinkAndRun(ctx, ex, f, Serial, func(_ *Token, value T) error {
 		all = append(all, value)
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	err = ex.Run(ctx, p)
 	return all, err
+}
+
+// Each runs f on ex, with sink as its last stage, see [Sink]:
+//
+//	err := pipeline.Each(ctx, ex, lines, pipeline.Serial, func(t *pipeline.Token, line string) error { … })
+//
+// A mistake in the Flow is an error too, and then nothing runs. A nil ex stands for the executor of ctx, or for
+// [executor.Default], as in [Collect]. Each panics if ctx is nil.
+func Each[T any](ctx context.Context, ex *executor.Executor, f Flow[T], mode Mode, sink func(*Token, T) error) error {
+	f.check("Each")
+	return sinkAndRun(ctx, executorOr(ctx, ex, "Each"), f, mode, sink)
+}
+
+func sinkAndRun[T any](
+	ctx context.Context, ex *executor.Executor, f Flow[T], mode Mode, sink func(*Token, T) error,
+) error {
+	p, err := Sink(f, mode, sink)
+	if err != nil {
+		return err
+	}
+	return ex.Run(ctx, p)
 }
 
 // executorOr returns ex or, if it is nil, what stands for it with ctx. It panics if ctx, of a call of the function with

@@ -126,6 +126,33 @@ func TestFlowIsConstant(t *testing.T) {
 	}
 }
 
+// TestEach: every value comes to the sink, in order if the mode says so, and a failure or a mistake is the error.
+func TestEach(t *testing.T) {
+	ex := newExecutor(t, 2)
+	for _, mode := range []pipeline.Mode{pipeline.Parallel, pipeline.Serial} {
+		var mu sync.Mutex
+		var got []int
+		f := pipeline.Map(pipeline.Source("f", 3, count(50)), pipeline.Parallel, double)
+		require.NoError(t, pipeline.Each(t.Context(), ex, f, mode, func(_ *pipeline.Token, v int) error {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, v/2)
+			return nil
+		}))
+		if mode == pipeline.Parallel {
+			slices.Sort(got)
+		}
+		require.Equal(t, numbers(50), got)
+	}
+	fail := func(*pipeline.Token, int) error { return errTest }
+	require.ErrorIs(t, pipeline.Each(t.Context(), ex, pipeline.Source("f", 1, count(3)), pipeline.Serial, fail), errTest)
+	wrong := pipeline.Source("f", -1, count(3))
+	require.ErrorContains(t, pipeline.Each(t.Context(), ex, wrong, pipeline.Serial, fail), "-1 lines")
+	require.PanicsWithValue(t, "pipeline: Each needs a context, got nil", func() {
+		_ = pipeline.Each(nil, ex, wrong, pipeline.Serial, fail) //nolint:staticcheck // what it is about
+	})
+}
+
 // TestFlowDefer: the source is called once for each token, and its value waits with the token.
 func TestFlowDefer(t *testing.T) {
 	ex := newExecutor(t, 2)

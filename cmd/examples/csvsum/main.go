@@ -24,7 +24,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/pipeline"
 )
 
@@ -71,7 +70,7 @@ func run(ctx context.Context, file, by, sum string, size int, out io.Writer) err
 	})
 	var mu sync.Mutex
 	sums := make(map[string]float64) // guarded by mu
-	add, err := pipeline.Sink(blocks, pipeline.Parallel, func(_ *pipeline.Token, block string) error {
+	err = pipeline.Each(ctx, nil, blocks, pipeline.Parallel, func(_ *pipeline.Token, block string) error {
 		part := make(map[string]float64)
 		for line := range strings.Lines(block) {
 			fields := strings.Split(strings.TrimSpace(line), ",")
@@ -91,9 +90,6 @@ func run(ctx context.Context, file, by, sum string, size int, out io.Writer) err
 		}
 		return nil
 	})
-	if err == nil {
-		err = executor.Default().Run(ctx, add)
-	}
 	if err != nil {
 		return err
 	}
