@@ -10,6 +10,7 @@
 //	wsbench list                workloads, engines, policies, deques, ways to fork, queues, experiments
 //	wsbench service             latency of an HTTP service beside work in the background
 //	wsbench share               how executors that share the machine divide its processors
+//	wsbench cluster COMMAND     servers and workers on one machine that run graphs, with faults
 //	wsbench compare OLD NEW     compare two files that run or deque wrote with -format bench or json
 //	wsbench env                 describe the machine
 //	wsbench version             the version of Magpie, of Go, and the system
@@ -99,6 +100,8 @@ func subcommands() []subcommand {
 			serviceHelp, (*tool).runService},
 		{"share", "[flags]", "how executors that share the machine divide its processors, live",
 			shareHelp, (*tool).runShare},
+		{"cluster", "COMMAND [flags]", "servers and workers on one machine that run graphs, with faults",
+			clusterHelp, (*tool).runCluster},
 		{"compare", "OLD NEW", "compare two files written with -format bench or json", compareHelp, (*tool).runCompare},
 		{"env", "[flags]", "the machine, and how much of it may be used", envHelp, (*tool).runEnv},
 		{"version", "", "the version of Magpie, of Go, and the system", versionHelp, (*tool).runVersion},

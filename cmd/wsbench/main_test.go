@@ -31,7 +31,7 @@ func wsbench(args ...string) (stdout, stderr string, status int) {
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tests := []struct{ args, want string }{
-		{"frob", `no command "frob": there are run, deque, replay, loop, list, service, share, compare, env, version`},
+		{"frob", `no command "frob": there are run, deque, replay, loop, list, service, share, cluster, compare, env, version`},
 		{"rnu", `no command "rnu": did you mean run? there are`},
 		{"-frob", `no command "-frob"`},
 		{"run mandelbort", `no workload "mandelbort": did you mean mandelbrot? there are chain,`},
