@@ -23,12 +23,6 @@ const (
 	module = "github.com/magpie-go/magpie"
 )
 
-// publicPackages have the API that TestNilAndZero tries.
-var publicPackages = []string{
-	"executor", "executor/httpdebug", "executor/metrics", "executor/observe", "executor/parallel", "executor/pipeline",
-	"executor/pool", "executor/watch", "graph", "deque", "notifier",
-}
-
 // goodValues are values for parameters and receivers, by type. Functions, slices and plain values need none.
 var goodValues = map[string]string{
 	"context.Context":        "soon()", // to end
@@ -76,12 +70,13 @@ var nilReceivers = []string{"executor", "graph"}
 // where there can be one, a receiver included, and good values elsewhere. A call may succeed, return an error or panic
 // with a message. It must not end in a panic of the runtime, which says nothing, and it must not hang.
 func TestNilAndZero(t *testing.T) {
-	g := newNilProgram(t)
-	for _, name := range publicPackages {
-		g.addNils(name)
+	packages := publicPackages(t)
+	g := newNilProgram(t, packages)
+	for _, path := range packages {
+		g.addNils(path)
 	}
-	for _, name := range publicPackages {
-		g.addPackage(name)
+	for _, path := range packages {
+		g.addPackage(path)
 	}
 	require.Contains(t, strings.Join(g.cases, ""), "ex.Run(soon(), (*pool.Pool)(nil))", "nil jobs were not found")
 	require.Greater(t, len(g.cases), 300, "the API was not found")
@@ -112,6 +107,19 @@ func TestNilAndZero(t *testing.T) {
 	require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
 }
 
+// publicPackages returns the paths of the module's packages, without commands and internal ones.
+func publicPackages(t *testing.T) (paths []string) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
+	list.Dir = root
+	out, err := list.Output()
+	require.NoError(t, err)
+	paths = slices.DeleteFunc(strings.Fields(string(out)), func(path string) bool {
+		return strings.Contains(path+"/", "/internal/")
+	})
+	require.Contains(t, paths, module+"/executor/parallel", "the packages were not found")
+	return paths
+}
+
 // A nilProgram is a program that makes calls.
 type nilProgram struct {
 	t        *testing.T
@@ -121,12 +129,9 @@ type nilProgram struct {
 	nils     []types.Type // pointers to the exported types
 }
 
-func newNilProgram(t *testing.T) *nilProgram {
+func newNilProgram(t *testing.T, packages []string) *nilProgram {
 	args := []string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}
-	for _, name := range publicPackages {
-		args = append(args, "./"+name)
-	}
-	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd := exec.CommandContext(t.Context(), "go", append(args, packages...)...)
 	cmd.Dir = root
 	out, err := cmd.Output()
 	require.NoError(t, err)
@@ -142,8 +147,8 @@ func newNilProgram(t *testing.T) *nilProgram {
 }
 
 // addNils notes the types of a package, for nil values of these in interfaces.
-func (g *nilProgram) addNils(name string) {
-	pkg, err := g.importer.Import(module + "/" + name)
+func (g *nilProgram) addNils(path string) {
+	pkg, err := g.importer.Import(path)
 	require.NoError(g.t, err)
 	for _, name := range pkg.Scope().Names() {
 		object, is := pkg.Scope().Lookup(name).(*types.TypeName)
@@ -157,8 +162,8 @@ func (g *nilProgram) addNils(name string) {
 	}
 }
 
-func (g *nilProgram) addPackage(name string) {
-	pkg, err := g.importer.Import(module + "/" + name)
+func (g *nilProgram) addPackage(path string) {
+	pkg, err := g.importer.Import(path)
 	require.NoError(g.t, err)
 	for _, name := range pkg.Scope().Names() {
 		if !token.IsExported(name) {
