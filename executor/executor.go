@@ -19,7 +19,8 @@ import (
 // New starts an executor. It should be closed: its threads stay until then. New reports every bad field of cfg at once.
 // It also fails if Config.Threads.Start does, or if the system refuses a field of Config.Threads and BestEffort is not
 // set there. And it fails if the limits on threads and on the address space leave no room for the workers' threads and
-// those that the Go runtime may start besides, two for each P and a few.
+// those that the Go runtime may start besides, two for each P and a few. At the memory limit of its cgroup a process is
+// ended, and refused no thread.
 //
 // In a bubble of testing/synctest, where no time would pass, New fails: [NewInline] is for use there. If the
 // environment has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline with that seed, and with

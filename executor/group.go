@@ -9,7 +9,7 @@ import (
 )
 
 // A Group is a number of functions that run on the executor, of which the first error counts. It has the methods of an
-// errgroup.Group of golang.org/x/sync, so that a program that has one changes only the line that makes it:
+// errgroup.Group of golang.org/x/sync. A program that has one changes in a line:
 //
 //	g, ctx := errgroup.WithContext(ctx)           // before
 //	g, ctx := executor.GroupWithContext(ctx, ex)  // after
@@ -19,14 +19,13 @@ import (
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
 //     worker stands in for its worker: at once inside [Blocking], and otherwise after some milliseconds, see
 //     [host.Threads].OnlyBlocking. There are at most [Config.Spares].
-//   - So the next function of an iter.Pull must not be called by several functions, not even one at a time: the runtime
-//     ends the process if goroutines that are locked to threads do so.
+//   - So next of an iter.Pull must not be called by several functions, even one at a time: the runtime then ends the
+//     process. A child's Pdeathsig, the runtime's deadlock detector and testing/synctest notice threads.
 //   - A panic becomes an error, a *[PanicError], and [runtime.Goexit] becomes [ErrGoexit].
 //   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
 //     error, even if all functions return nil. It is not [context.Canceled] itself: [errors.Is] finds that.
 //   - With a limit, Go called from a task waits only once 256 functions wait for their turn. Where the functions of the
-//
-// group would wait for each other in Go, and an errgroup for ever, they call what they give to the group themselves.
+//     group would wait for each other in Go, and an errgroup for ever, they call what they give to the group themselves.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait, and counts
 //     against [Config.MaxRuns]. It is nested in the run of the task that has called Go first, but only the context that
 //     GroupWithContext was given cancels it. Close waits for its functions, but not for Wait.
@@ -86,10 +85,10 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
 // Wait returns that error, or the one that it has returned before. Go panics if the limit is 0.
 //
-// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Called from a task
-// it waits, as in [Blocking], only if 256 functions wait for their turn already, and only while there is a spare worker
-// for each worker that waits, and some function has had its turn within a second. Where it cannot wait, as in a nested
-// run or a function of OnEnd, fn is added to the queue.
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Meanwhile it runs no
+// function: one might wait for what the caller does next. Called from a task it waits, as in [Blocking], only if 256
+// functions wait already, there is a spare worker for each worker that waits, and some function has had its turn within
+// a second. Where it cannot wait, as in a nested run or a function of OnEnd, fn is added to the queue.
 //
 // An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here, or with a limit
 // of 1, Go called from a function of the group calls fn itself, in the caller's place, as long as 256 functions wait: a

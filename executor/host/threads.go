@@ -63,15 +63,14 @@ type Threads struct {
 	End func(worker int)
 	// OnlyBlocking says that spare workers stand in only for tasks in executor.Blocking. By default they also stand in for
 	// tasks that wait outside Blocking: once such a task has slept for some milliseconds, but for short moments, while
-	// items wait that nobody takes, its worker counts as one in Blocking until the task goes on. Processes with
-	// executors that have work look at their workers for that every 5 ms, and a task is found by the second look after
-	// it has begun to sleep. The longer no task has begun to sleep, the less often they look: after a twentieth of that
-	// time, but every 125 ms at least, or every 250 ms while no worker has told that tasks end. So the first task that
-	// sleeps after all have computed for long may wait some 135 or 260 ms for a stand-in, and one that does so soon
-	// afterwards does not. They look as seldom while no item waits for a worker. A look costs about a microsecond for
-	// each worker, and its timer some 50 to 200 µs of a core: a thousandth of one while all tasks compute. With
-	// Experiment.Verbatim spares stand in only for tasks in Blocking
-	// in any case.
+	// items wait that nobody takes, its worker counts as one in Blocking until the task goes on. Processes with executors
+	// that have work look at their workers for that every 5 ms, and a task is found by the second look after it has begun
+	// to sleep. The longer no task has begun to sleep, the less often they look: after a twentieth of that time, but every
+	// 125 ms at least, or every 250 ms while no worker has told that tasks end. So the first task that sleeps after all
+	// have computed for long may wait some 135 or 260 ms for a stand-in, and one that does so soon afterwards does not.
+	// They look as seldom while no item waits for a worker. A look costs about a microsecond for each worker, and its
+	// timer some 50 to 200 µs of a core: a thousandth of one while all tasks compute. With Experiment.Verbatim spares
+	// stand in only for tasks in Blocking in any case.
 	//
 	// On systems other than Linux no thread can tell what another one does. There all tasks of an executor count as
 	// waiting once items wait, no worker has got on for 100 ms, and the process has used a quarter of a processor at
