@@ -39,6 +39,16 @@ func MayBeAlone(g *Graph) bool {
 // TakesPerTurn is takesPerTurn.
 const TakesPerTurn = takesPerTurn
 
+// Locals returns for how many workers the idle run state of g, which has run, keeps something.
+func Locals(g *Graph) (n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for range g.states[0].allLocals() {
+		n++
+	}
+	return n
+}
+
 // IsRanked reports whether the tasks of g, which has been frozen, have several priorities.
 func IsRanked(g *Graph) bool {
 	g.mu.Lock()

@@ -1,0 +1,51 @@
+//go:build !magpie_portable_park
+
+// With portable park no thread can tell what another one does.
+
+package executor_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSilentIsTold: a task that waits outside Blocking, while an item waits, gets a stand-in and is told of until it
+// goes on. With OnlyBlocking it gets none. One clock looks at both executors, so the other is found as soon as it would
+// be.
+func TestSilentIsTold(t *testing.T) {
+	cfg := executor.Config{Workers: 1, Callers: executor.IdleCallers}
+	only, watched := newExecutor(t, cfg), newWatched(t, cfg)
+	gate, begun := make(chan struct{}), make(chan struct{})
+	var held, queued []*executor.Run
+	for _, ex := range []*executor.Executor{only, watched} {
+		held = append(held, ex.Start(t.Context(), one(func(context.Context) error {
+			begun <- struct{}{}
+			<-gate
+			return nil
+		})))
+		<-begun
+		queued = append(queued, ex.Start(t.Context(), one(nothing)))
+	}
+	require.NoError(t, queued[1].Wait())
+
+	require.Positive(t, watched.Stats().SilentBlocks)
+	require.Equal(t, []int{0}, watched.Stats().Gauges.Silent)
+	require.Contains(t, dump(watched), "blocked without Blocking: ")
+	require.Contains(t, dump(watched), ", blocked without Blocking, goroutine ")
+
+	require.Zero(t, only.Stats().SilentBlocks)
+	require.Empty(t, only.Stats().Gauges.Silent)
+	require.NotContains(t, dump(only), "blocked without Blocking")
+	require.Contains(t, dump(only), ", asleep in a task, outside Blocking, goroutine ")
+	require.Zero(t, queued[0].Progress().Done)
+
+	close(gate)
+	for _, r := range append(held, queued...) {
+		require.NoError(t, r.Wait())
+	}
+	eventually(func() bool { return len(watched.Stats().Gauges.Silent) == 0 })
+	require.NotContains(t, dump(watched), ", blocked without Blocking")
+}
