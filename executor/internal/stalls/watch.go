@@ -154,6 +154,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		if !w.anyAwake() {
 			w.forget()
 			w.at, w.doubt = time.Time{}, time.Time{} // the pause is no time of computing
+			w.calms(w.host.Queued())
 			return false, longPeriod
 		}
 		w.on.Store(1) // the clock still has w
@@ -189,34 +190,46 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		s.still++
 		s.rested = ran < most-most/4
 	}
-	w.calm++
 	if w.doubt.IsZero() {
 		w.doubt = now
 	}
+	queued := !looked && w.host.Queued()
 	switch {
-	case looked || !w.host.Queued():
+	case !queued:
 		w.guess, w.doubt = guess{}, now
 	case system.tells:
-		w.calm = 0
 		if w.anyDoubt() {
 			w.doubt = now
 		}
 		w.find()
 	default:
-		w.calm, w.doubt = 0, now
+		w.doubt = now
 		w.guesses(now)
+	}
+	if w.calms(queued) {
+		return true, slowest
+	}
+	return true, min(max(period, now.Sub(w.doubt)/busyPart), slowest)
+}
+
+// calms counts a look, at which an item waited or none did. It reports whether none has for a while, so that the period
+// may be long until one is submitted. The caller holds mu.
+func (w *Watch) calms(queued bool) bool {
+	if w.calm++; queued {
+		w.calm = 0
 	}
 	if w.calm < calmLooks {
 		w.slow.Store(0)
-		return true, min(max(period, now.Sub(w.doubt)/busyPart), slowest)
+		return false
 	}
 	// Note that the period may be long, then look again. A submitter stores its item, and then looks whether it may be:
 	// one of the two sees the other.
 	w.slow.Store(1)
 	if w.host.Queued() {
-		return true, period
+		w.slow.Store(0)
+		return false
 	}
-	return true, slowest
+	return true
 }
 
 // hurry makes the clock look soon, unless that would set its timer to a bubble's time.
@@ -269,8 +282,8 @@ type clock struct {
 	timer  *time.Timer
 	ticks  bool // the timer runs
 	period time.Duration
-	looks  bool // tick runs
-	soon   bool // while tick looks: the next period is to be the short one
+	looks  bool          // tick runs
+	most   time.Duration // while tick looks: the next period is not to be longer
 }
 
 var ticker clock
@@ -281,12 +294,16 @@ func (c *clock) add(w *Watch) {
 	if !slices.Contains(c.all, w) { // else it was about to be taken out
 		c.all = append(c.all, w)
 	}
+	next := period
+	if w.slow.Load() != 0 {
+		next = longPeriod // a Submitted that has found slow set hurries after this
+	}
 	if c.timer == nil {
-		c.timer = time.AfterFunc(period, c.tick)
-		c.ticks, c.period = true, period
+		c.timer = time.AfterFunc(next, c.tick)
+		c.ticks, c.period = true, next
 		return
 	}
-	c.short()
+	c.within(next)
 }
 
 // hurry makes the next look come after the short period at the latest.
@@ -294,16 +311,17 @@ func (c *clock) hurry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ticks {
-		c.short()
+		c.within(period)
 	}
 }
 
-// short sets the timer to the short period. The caller holds mu.
-func (c *clock) short() {
-	if !c.ticks || c.period > period {
-		c.timer.Reset(period)
+// within makes the next look come after that time at the latest. The caller holds mu.
+func (c *clock) within(most time.Duration) {
+	if !c.ticks || c.period > most {
+		c.timer.Reset(most)
+		c.ticks, c.period = true, most
 	}
-	c.ticks, c.period, c.soon = true, period, true
+	c.most = min(c.most, most)
 }
 
 func (c *clock) tick() {
@@ -316,7 +334,7 @@ func (c *clock) tick() {
 		return
 	}
 	all := slices.Clone(c.all)
-	c.looks, c.soon = true, false
+	c.looks, c.most = true, longestPeriod
 	c.mu.Unlock()
 	next := longestPeriod
 	for _, w := range all {
@@ -338,10 +356,7 @@ func (c *clock) tick() {
 		c.timer.Stop()
 		return
 	}
-	if c.soon {
-		next = period
-	}
-	if next != c.period {
+	if next = min(next, c.most); next != c.period {
 		c.period = next
 		c.timer.Reset(next)
 	}

@@ -255,13 +255,67 @@ func TestClockHurries(t *testing.T) {
 		c := &clock{all: []*Watch{w}, ticks: true, period: longPeriod, timer: time.AfterFunc(time.Hour, func() {})}
 		hurry(c)
 		require.Equal(t, period, c.period, name)
-		require.True(t, c.soon, name)
 		c.timer.Stop()
 	}
 	idle := &clock{timer: time.AfterFunc(time.Hour, func() {})}
 	idle.hurry()
 	require.False(t, idle.ticks, "there is nothing to look at")
 	idle.timer.Stop()
+}
+
+// Tasks that are in Blocking most of the time, while no item waits, let the clock have its long period when they go on,
+// until an item is submitted.
+func TestSlowBesideBlocking(t *testing.T) {
+	p, w := newPlant(t, 2)
+	c := &clock{timer: time.AfterFunc(time.Hour, func() {})}
+	defer c.timer.Stop()
+	pause := func(queued bool) {
+		p.queued = queued
+		for i := range p.workers {
+			p.workers[i].Doing = Away
+		}
+		on, _ := w.look()
+		require.False(t, on)
+		for i := range p.workers {
+			p.workers[i].Doing = InTask
+		}
+		c.ticks = false
+		w.on.Store(1)
+		c.add(w)
+	}
+	for range calmLooks - 1 {
+		pause(false)
+		require.Equal(t, period, c.period)
+	}
+	pause(false)
+	require.Equal(t, longPeriod, c.period)
+	require.EqualValues(t, 1, w.slow.Load())
+	c.hurry()
+	require.Equal(t, period, c.period)
+	pause(true)
+	require.Equal(t, period, c.period)
+	require.Zero(t, w.slow.Load())
+}
+
+// A lateItem is a plant in which an item waits from the second look at the queues on.
+type lateItem struct {
+	*plant
+	asked int
+}
+
+func (l *lateItem) Queued() bool { l.asked++; return l.asked > 1 }
+
+// An item that is submitted just before the period may be long, by a thread that does not hurry the clock, is seen.
+func TestSubmittedMeanwhile(t *testing.T) {
+	for _, doing := range []Doing{InTask, Away} {
+		p, w := newPlant(t, 1)
+		p.workers[0].Doing = doing
+		w.calm = calmLooks - 1
+		w.Init(&lateItem{plant: p})
+		_, next := w.look()
+		require.Zero(t, w.slow.Load())
+		require.True(t, doing == Away || next == period)
+	}
 }
 
 // An item that is submitted while the clock looks counts, too.
