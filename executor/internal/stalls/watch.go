@@ -81,11 +81,13 @@ type Watch struct {
 
 	mu      xsync.Mutex // guards what follows
 	closed  bool
-	workers []Worker  // the last look
-	seen    []seen    // by worker
-	calm    int       // looks in a row at which no item waited for a worker
-	at      time.Time // of the last look
-	doubt   time.Time // of the last look at which a task may have begun to sleep while an item waited
+	workers []Worker      // the last look
+	seen    []seen        // by worker
+	calm    int           // looks in a row at which no item waited for a worker
+	at      time.Time     // of the last look
+	doubt   time.Time     // of the last look at which a task may have begun to sleep while an item waited
+	due     time.Duration // between the last look and the one after it
+	paused  time.Time     // of the last look that found nobody awake
 	guess   guess
 }
 
@@ -152,9 +154,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		// of the two sees the other.
 		w.on.Store(0)
 		if !w.anyAwake() {
-			w.forget()
-			w.at, w.doubt = time.Time{}, time.Time{} // the pause is no time of computing
-			w.calms(w.host.Queued())
+			w.pause()
 			return false, longPeriod
 		}
 		w.on.Store(1) // the clock still has w
@@ -206,10 +206,45 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		w.doubt = now
 		w.guesses(now)
 	}
-	if w.calms(queued) {
-		return true, slowest
+	w.due = slowest
+	if !w.calms(queued) {
+		w.due = w.busyPeriod(now, slowest)
 	}
-	return true, min(max(period, now.Sub(w.doubt)/busyPart), slowest)
+	return true, w.due
+}
+
+// pause notes that nobody is awake. The caller holds mu.
+func (w *Watch) pause() {
+	w.forget()
+	w.at, w.paused = time.Time{}, system.now() // the pause is no time of computing
+	queued := w.host.Queued()
+	w.calms(queued)
+	switch {
+	case !queued:
+		w.doubt = time.Time{}
+	case w.doubt.IsZero():
+		w.doubt = w.paused
+	}
+	w.due = w.busyPeriod(w.paused, longPeriod)
+}
+
+// busyPeriod returns the time until the next look while items wait, at most slowest.
+func (w *Watch) busyPeriod(now time.Time, slowest time.Duration) time.Duration {
+	return min(max(period, now.Sub(w.doubt)/busyPart), slowest)
+}
+
+// resume returns the time until the first look after a pause. If that was shorter than the time between two looks, and
+// an item waited, the workers were in Blocking and go on as before. Otherwise a task may begin to sleep soon.
+func (w *Watch) resume() time.Duration {
+	if w.slow.Load() != 0 {
+		return longPeriod // a Submitted that has found slow set hurries after this
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.doubt.IsZero() || system.now().Sub(w.paused) > w.due {
+		w.doubt, w.due = time.Time{}, period
+	}
+	return w.due
 }
 
 // calms counts a look, at which an item waited or none did. It reports whether none has for a while, so that the period
@@ -289,14 +324,11 @@ type clock struct {
 var ticker clock
 
 func (c *clock) add(w *Watch) {
+	next := w.resume()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !slices.Contains(c.all, w) { // else it was about to be taken out
 		c.all = append(c.all, w)
-	}
-	next := period
-	if w.slow.Load() != 0 {
-		next = longPeriod // a Submitted that has found slow set hurries after this
 	}
 	if c.timer == nil {
 		c.timer = time.AfterFunc(next, c.tick)

@@ -297,6 +297,40 @@ func TestSlowBesideBlocking(t *testing.T) {
 	require.Zero(t, w.slow.Load())
 }
 
+// Tasks that are in Blocking for a moment while an item waits do not shorten the period: they have not begun to sleep
+// in silence for long.
+func TestPeriodOverBlocking(t *testing.T) {
+	p, w := newPlant(t, 2)
+	now := time.Unix(0, 0)
+	system.now = func() time.Time { now = now.Add(period / 2); return now }
+	for _, looks := range []bool{true, false} { // whether the clock ever finds a worker awake
+		next := period
+		for range 1000 {
+			for i := range p.workers {
+				p.used[int64(i+1)] += next
+				p.awake[int64(i+1)] = true
+				p.workers[i].Doing = InTask
+				p.workers[i].Ended++
+			}
+			if looks {
+				w.look()
+			}
+			for i := range p.workers {
+				p.workers[i].Doing = Away
+			}
+			on, _ := w.look()
+			require.False(t, on)
+			w.on.Store(1)
+			next = w.resume()
+			now = now.Add(next)
+		}
+		require.Equal(t, longPeriod, next)
+		w.pause()
+		now = now.Add(2 * longPeriod)
+		require.Equal(t, period, w.resume()) // longer than a period: the workers may have slept for want of an item
+	}
+}
+
 // A lateItem is a plant in which an item waits from the second look at the queues on.
 type lateItem struct {
 	*plant
@@ -498,6 +532,7 @@ func TestPauses(t *testing.T) {
 			require.False(t, on)
 			pass(time.Hour)
 			w.on.Store(1)
+			require.Equal(t, period, w.resume())
 			for i := range p.workers {
 				p.workers[i].Doing = InTask
 			}
