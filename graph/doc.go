@@ -34,8 +34,9 @@
 //
 // # Order
 //
-// Ready tasks run in no particular order: a worker mostly runs the task that it made ready last, and the oldest may
-// wait until the end. [Task.Priority] sets an order in which no task waits for ever.
+// Ready tasks run in no particular order. A worker mostly goes on with the first of the tasks that it has just made
+// ready, in the order in which the edges were added, and the oldest may wait until the end. So add an edge to a task
+// that works on the same memory before the others. [Task.Priority] sets an order in which no task waits for ever.
 //
 // # Errors
 //

@@ -135,10 +135,10 @@ func (r *runState) makeAvailable(w *executor.Worker, ready []uint32) *executor.I
 		}
 		return &r.ranks.ticket
 	}
-	for _, i := range ready[:last] {
+	for _, i := range slices.Backward(ready[1:]) {
 		w.Push(&r.records[i].Item)
 	}
-	return &r.records[ready[last]].Item
+	return &r.records[ready[0]].Item
 }
 
 // rearm arms the join counters, of which the previous dynamic run may have left some half counted. It also resets the

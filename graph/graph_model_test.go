@@ -289,7 +289,7 @@ func TestModelFew(t *testing.T) {
 // because it has another predecessor.
 func TestModelPieces(t *testing.T) {
 	onExecutors(t, both, func(ex *executor.Executor) {
-		n := newNet(8, []int{0, 1, 2, 3, 4, 5}, []int{6, 2}, []int{1, 7}, []int{3, 7})
+		n := newNet(8, []int{0, 3, 4, 5, 2, 1}, []int{6, 2}, []int{1, 7}, []int{3, 7})
 		n.again(ex)
 	})
 }

@@ -284,7 +284,7 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 			return nil
 		case 2:
 			first := t.succ & succMask
-			s, next := &r.records[r.succ[first]], &r.records[r.succ[first+1]]
+			next, s := &r.records[r.succ[first]], &r.records[r.succ[first+1]]
 			if l.span == nil && s.join.Last() && next.join.Last() { // Last counts nobody: release may begin anew
 				w.Push(&s.Item)
 				return &next.Item
@@ -319,7 +319,8 @@ func (r *runState) arm(t *record, i uint32) {
 }
 
 // release counts down the join counters of t's successors and makes the successors available that became ready. It
-// returns the item to run next.
+// returns the item to run next: the first of them, with the others pushed behind it in their order. Edges are mostly
+// added in the order in which the tasks and what they work on lie in memory, and that is then the order of a run.
 func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.Item {
 	first, count := t.succ&succMask, t.succ>>succShift
 	switch count {
@@ -332,15 +333,15 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 	}
 	alone := r.Run().Alone(w)
 	var next *record
-	for _, i := range r.succ[first : first+count] {
-		s := &r.records[i]
+	for i := first + count; i > first; i-- {
+		s := &r.records[r.succ[i-1]]
 		if !s.countDown(alone) {
 			continue
 		}
 		if next != nil {
 			r.push(w, l, &next.Item)
 		}
-		next = s // this worker runs the newest: it is in the cache
+		next = s
 	}
 	if next != nil {
 		return &next.Item

@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"slices"
+
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -49,19 +51,19 @@ func (r *runState) releaseMany(w *executor.Worker, l *local, t *record) *executo
 		most = 1
 	}
 	var next *executor.Item
-	begin := first // of the neighbours before i that are ready and not pushed
-	for i := first; i < end; i++ {
-		ready := r.records[r.succ[i]].countDown(alone)
-		upTo := i
+	behind := end // the last of the neighbours from i on that are ready and not pushed is before it
+	for i := end; i > first; i-- {
+		ready := r.records[r.succ[i-1]].countDown(alone)
+		from := i
 		if ready {
-			if upTo++; upTo < end && upTo-begin < most {
+			if from--; from > first && behind-from < most {
 				continue
 			}
 		}
-		if upTo > begin {
-			next = r.pushPiece(w, l, begin, upTo, next)
+		if from < behind {
+			next = r.pushPiece(w, l, from, behind, next)
 		}
-		begin = i + 1
+		behind = i - 1
 	}
 	if next == nil && l.span != nil {
 		return r.claim(w, l)
@@ -70,13 +72,13 @@ func (r *runState) releaseMany(w *executor.Worker, l *local, t *record) *executo
 }
 
 // pushPiece pushes the ready tasks at lo, …, hi-1 of succ: as a span or, if they are few, one by one. It returns the
-// task to run next, the newest that is in no span. If that is not next, next is pushed.
+// task to run next, the first that is in no span. If that is not next, next is pushed.
 func (r *runState) pushPiece(w *executor.Worker, l *local, lo, hi uint32, next *executor.Item) *executor.Item {
 	if hi-lo >= minSpan {
 		r.pushSpan(w, l, lo, hi)
 		return next
 	}
-	for _, i := range r.succ[lo:hi] {
+	for _, i := range slices.Backward(r.succ[lo:hi]) {
 		if next != nil {
 			r.push(w, l, next)
 		}

@@ -1,10 +1,14 @@
 package plan
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
-// A Serial walks a plan on the calling goroutine, with a LIFO stack of ready tasks and plain join counters. It is the
-// yardstick for an executor's overhead and the oracle of the tests. The zero value is not usable. A Serial serves one
-// goroutine at a time and may walk its plan any number of times.
+// A Serial walks a plan on the calling goroutine, with a LIFO stack of ready tasks and plain join counters. Tasks that
+// become ready together run in the order of the edges, as on an executor's worker. It is the yardstick for an executor's
+// overhead and the oracle of the tests. The zero value is not usable. A Serial serves one goroutine at a time and may
+// walk its plan any number of times.
 type Serial struct {
 	plan  *Plan
 	join  []uint32
@@ -20,6 +24,7 @@ func NewSerial(p *Plan) *Serial {
 func (s *Serial) Run(ctx context.Context) (ran int, err error) {
 	p, join := s.plan, s.join
 	ready := append(s.ready[:0], p.Sources...)
+	slices.Reverse(ready)
 	for len(ready) > 0 {
 		t := ready[len(ready)-1]
 		ready = ready[:len(ready)-1]
@@ -28,7 +33,7 @@ func (s *Serial) Run(ctx context.Context) (ran int, err error) {
 			return ran, err
 		}
 		ran++
-		for _, n := range p.Succ[p.Off[t]:p.Off[t+1]] {
+		for _, n := range slices.Backward(p.Succ[p.Off[t]:p.Off[t+1]]) {
 			if join[n]--; join[n] == 0 {
 				join[n] = p.Join[n]
 				ready = append(ready, n)
