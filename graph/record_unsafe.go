@@ -23,6 +23,12 @@ func (t *record) next() *record {
 	return (*record)(unsafe.Add(unsafe.Pointer(t), unsafe.Sizeof(record{})))
 }
 
+// successor returns the record of the task at place i of succ. The plan's checks have made sure that both places exist.
+func (r *runState) successor(i uint32) *record {
+	at := *(*uint32)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(r.succ)), uintptr(i)*unsafe.Sizeof(i)))
+	return (*record)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(r.records)), uintptr(at)*unsafe.Sizeof(record{})))
+}
+
 // index returns the task's number.
 func (r *runState) index(t *record) uint32 {
 	first := unsafe.Pointer(unsafe.SliceData(r.records))

@@ -239,24 +239,26 @@ func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
 func execTask(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
+	l := r.local(w)
 	for {
-		next := r.runTask(w, t)
+		next := r.runTask(w, l, t)
 		if next == nil {
 			return nil
 		}
-		isJoin := isExecJoin(next)
-		if !isJoin && !isExecTask(next) || !w.Continue(next) {
+		t = recordOf(next)
+		if isExecJoin(next) {
+			r.arm(t, r.index(t)) // execJoin does the same if Continue refuses it
+		} else if !isExecTask(next) {
 			return next
 		}
-		t = recordOf(next)
-		if isJoin {
-			r.arm(t, r.index(t))
+		if !w.Continue(next) {
+			return next
 		}
 	}
 }
 
 // runTask runs a task, counts it done and releases its successors. It returns the item to run next.
-func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
+func (r *runState) runTask(w *executor.Worker, l *local, t *record) *executor.Item {
 	return func() *executor.Item { // so that runTask is inlined, as executor.Fork is
 		if r.Disturbed() {
 			return r.runDisturbed(w, t)
@@ -264,33 +266,31 @@ func (r *runState) runTask(w *executor.Worker, t *record) *executor.Item {
 		if err := t.fn(r.ctx.Get()); err != nil {
 			r.fail(t, err)
 		}
-		l := r.local(w)
 		l.done++
-		// The most frequent cases are written out: no successor, one, and two that become ready.
-		switch t.succ >> succShift {
-		case 0:
-			if l.span == nil {
-				return nil
-			}
-			return r.claim(w, l)
-		case 1:
-			s := &r.records[r.succ[t.succ&succMask]]
-			if l.span != nil {
-				return r.releaseInSpan(w, l, s)
-			}
-			if s.join.Last() || s.join.Done(1) {
+		// The most frequent cases of release are written out.
+		first, count := t.succ&succMask, t.succ>>succShift
+		switch {
+		case l.span != nil && count == 1:
+			return r.releaseInSpan(w, l, r.successor(first))
+		case l.span != nil || count >= succMany:
+			return r.release(w, l, t)
+		case count == 0:
+			return nil
+		case count == 1:
+			if s := r.successor(first); s.join.Last() { // Last counts nobody: releaseFew may begin anew
 				return &s.Item
 			}
-			return nil
-		case 2:
-			first := t.succ & succMask
-			next, s := &r.records[r.succ[first]], &r.records[r.succ[first+1]]
-			if l.span == nil && s.join.Last() && next.join.Last() { // Last counts nobody: release may begin anew
+		case count == 2:
+			next, s := r.successor(first), r.successor(first+1)
+			if s.join.Last() && next.join.Last() {
 				w.Push(&s.Item)
 				return &next.Item
 			}
 		}
-		return r.release(w, l, t)
+		if next, _ := r.releaseFew(w, first, count); next != nil {
+			return &next.Item
+		}
+		return nil
 	}()
 }
 
@@ -308,7 +308,7 @@ func execOne(w *executor.Worker, it *executor.Item) *executor.Item {
 	t := recordOf(it)
 	r := stateOf(it.Body)
 	r.arm(t, r.index(t))
-	return r.runTask(w, t)
+	return r.runTask(w, r.local(w), t)
 }
 
 // arm arms the join counter of task i again, if the task has several predecessors.
@@ -326,22 +326,14 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 	switch count {
 	case 1:
 		if l.span != nil {
-			return r.releaseInSpan(w, l, &r.records[r.succ[first]])
+			return r.releaseInSpan(w, l, r.successor(first))
 		}
 	case succMany, succSpan:
 		return r.releaseMany(w, l, t)
 	}
-	alone := r.Run().Alone(w)
-	var next *record
-	for i := first + count; i > first; i-- {
-		s := &r.records[r.succ[i-1]]
-		if !s.countDown(alone) {
-			continue
-		}
-		if next != nil {
-			r.push(w, l, &next.Item)
-		}
-		next = s
+	next, pushed := r.releaseFew(w, first, count)
+	if pushed {
+		l.detach()
 	}
 	if next != nil {
 		return &next.Item
@@ -350,6 +342,24 @@ func (r *runState) release(w *executor.Worker, l *local, t *record) *executor.It
 		return r.claim(w, l)
 	}
 	return nil
+}
+
+// releaseFew is release for a few successors. It returns the record of the task to run next, if one became ready, and
+// whether it has pushed others. If so, its caller detaches the worker from its span, as push does.
+func (r *runState) releaseFew(w *executor.Worker, first, count uint32) (next *record, pushed bool) {
+	alone := r.Run().Alone(w)
+	for i := first + count; i > first; i-- {
+		s := r.successor(i - 1)
+		if !s.countDown(alone) {
+			continue
+		}
+		if next != nil {
+			w.Push(&next.Item)
+			pushed = true
+		}
+		next = s
+	}
+	return next, pushed
 }
 
 // countDown counts a predecessor of t down, and reports whether t is ready now. alone says that no other worker counts.

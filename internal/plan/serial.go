@@ -6,9 +6,9 @@ import (
 )
 
 // A Serial walks a plan on the calling goroutine, with a LIFO stack of ready tasks and plain join counters. Tasks that
-// become ready together run in the order of the edges, as on an executor's worker. It is the yardstick for an executor's
-// overhead and the oracle of the tests. The zero value is not usable. A Serial serves one goroutine at a time and may
-// walk its plan any number of times.
+// become ready together run in the order of the edges, as on an executor's worker. It is the yardstick for the overhead
+// of an executor, and the oracle of the tests. The zero value is not usable. A Serial serves one goroutine at a time
+// and may walk its plan any number of times.
 type Serial struct {
 	plan  *Plan
 	join  []uint32
