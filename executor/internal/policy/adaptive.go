@@ -213,3 +213,11 @@ func (t *adaptiveThief) Idle() {
 
 // Lost implements Thief.
 func (t *adaptiveThief) Lost() {}
+
+// Vain implements Thief.
+func (t *adaptiveThief) Vain(n int) bool {
+	if n > Looks {
+		t.h.Yield()
+	}
+	return n >= patientLooks
+}

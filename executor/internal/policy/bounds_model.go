@@ -7,6 +7,7 @@ import "math"
 // The same in the smallest numbers with which everything still happens: the fewer operations, the fewer interleavings.
 const (
 	Looks          = 1
+	patientLooks   = 1
 	searchRounds   = 1
 	politeRounds   = 1
 	searchPause    = 0

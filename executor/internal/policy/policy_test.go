@@ -117,6 +117,7 @@ type lonely struct {
 	outcome  deque.Outcome
 	tries    int
 	pauses   []int
+	yields   int
 	items    uint64
 	now      int64
 	stopping bool
@@ -158,7 +159,7 @@ func (l *lonely) Cancel() bool       { return false }
 func (l *lonely) Commit()            { panic("sleeps although the executor stops") }
 func (l *lonely) Searching()         {}
 func (l *lonely) Pause(n int)        { l.pauses = append(l.pauses, n) }
-func (l *lonely) Yield()             {}
+func (l *lonely) Yield()             { l.yields++ }
 func (l *lonely) YieldTo(int)        {}
 func (l *lonely) Pull(int) bool      { return false }
 func (l *lonely) Items() uint64      { return l.items }
@@ -248,6 +249,19 @@ func TestTable(t *testing.T) {
 		require.Zero(t, p.Thieves().Load())
 		require.Zero(t, p.Actives())
 	}
+}
+
+// TestPatience: under the policy adaptive a worker that waits inside a task looks for a while. Then it offers its core
+// before each further look, and at last it sleeps.
+func TestPatience(t *testing.T) {
+	l := &lonely{outcome: deque.Empty}
+	_, _, thief := l.attach(Table[Adaptive])
+	thief.Waits()
+	n := 1
+	for ; !thief.Vain(n); n++ {
+		require.Equal(t, max(0, n-Looks), l.yields, "look %d", n)
+	}
+	require.Equal(t, patientLooks, n)
 }
 
 // TestWaitsInTasks: what a worker does that waits inside a task and has nothing to do, and what it leaves behind.
