@@ -14,16 +14,16 @@ import (
 type Callers uint8
 
 const (
-	// AutoCallers is BriefCallers, or IdleCallers because of other fields of the Config, see [Config].Callers.
+	// AutoCallers is BusyCallers, or IdleCallers because of other fields of the Config, see [Config].Callers.
 	AutoCallers Callers = iota
 	// IdleCallers lets callers wait: all tasks run on the workers' own threads.
 	IdleCallers
-	// BriefCallers lets a caller take the place of a worker that sleeps, for a tenth of a millisecond or until the end of
-	// the task that it runs then. If a task or future keeps a caller longer, all callers are idle for as long as that has
-	// taken, or up to 64 times as long if it happens again and again. A run of one short task wakes no thread, and often
-	// neither does one of a few.
+	// BriefCallers is BusyCallers for a tenth of a millisecond, or until the end of the task that a caller runs then. If a
+	// task or future keeps a caller longer, all callers are idle for as long as that has taken, or up to 64 times as long
+	// if it happens again and again.
 	BriefCallers
-	// BusyCallers is BriefCallers without a bound on the time. It is for programs that have nothing else to do.
+	// BusyCallers lets a caller take the place of a worker that sleeps, until it finds no more to do. A run of one short
+	// task wakes no thread, often neither does one of a few, and no loop waits for a second thread to begin or to end.
 	BusyCallers
 
 	callersModes // the number of values
@@ -56,7 +56,7 @@ func (s *settings) resolveCallers(bad func(format string, args ...any)) {
 		bad("Callers is %d: use one of %v", uint8(s.Callers), callersNames)
 	case s.Callers == AutoCallers:
 		s.ownThread = append(fields, s.standBack()...)
-		s.Callers = BriefCallers
+		s.Callers = BusyCallers
 		if len(s.ownThread) > 0 {
 			s.Callers = IdleCallers
 		}

@@ -31,10 +31,10 @@ type Config struct {
 	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the threads.
 	// "" means "magpie". If the system refuses to name threads, Dump says why.
 	Name string
-	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run, see [BriefCallers]. The zero
-	// value, [AutoCallers], is BriefCallers unless other fields stand against it. With CPUs, Pin, Start or End of Threads,
+	// Callers says whether a goroutine that waits in [Executor.Run] takes part in its run, see [BusyCallers]. The zero
+	// value, [AutoCallers], is BusyCallers unless other fields stand against it. With CPUs, Pin, Start or End of Threads,
 	// with Share of Host, and with Verbatim or a Policy of Experiment that has all tasks run on the workers' own threads,
-	// it is [IdleCallers], and BriefCallers and [BusyCallers] are errors. With Nice, Class or Slice of Threads it is
+	// it is [IdleCallers], and [BriefCallers] and BusyCallers are errors. With Nice, Class or Slice of Threads it is
 	// IdleCallers, since a caller runs tasks with its own thread's schedule. BriefCallers is then still better for callers
 	// that wait for short runs, see BENCHMARKS.md. [Executor.Dump] says what the zero value stands for, and why.
 	Callers Callers

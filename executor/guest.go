@@ -20,13 +20,13 @@ import (
 // guest, only of wake-ups that one has taken back. So only policies that rely on nothing but Thieves and Shown admit
 // guests, see policy.Row.
 //
-// A guest uses a P of the rest of the process, and not a reserved one. So it stays for a short time only, see
-// callerSpan.
+// A guest uses a P of the rest of the process, while the one that is reserved for the worker is free for others. With
+// BriefCallers it stays for a short time only, see callerSpan.
 
 // guests says whether callers may be guests.
 type guests struct {
 	host   policy.Hosting
-	stays  bool          // BusyCallers: guests do not leave before they find nothing to do
+	stays  bool          // BusyCallers: guests do not leave before they find nothing to do; constant
 	barred xatomic.Int64 // no guest is received before this time, of nanotime
 	late   xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
 	quiets quiets
@@ -100,7 +100,8 @@ func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
 	r.others = nil
 	tempo := tempo{&first.Body.memo} // not of r: the run may end, and the body serve another
 	t := guestOf(ex.roster[id]).takePart(&r.Run, first, others, &tempo)
-	if t.matters && t.isTimed() {
+	g.letOthersRun(t)
+	if t.matters {
 		ex.block(r)
 		tempo.note(g.taken(t), t.quietly)
 	}
@@ -116,7 +117,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tem
 	defer executorOf(w.core).afterGuest(r, &returned)
 	outer := g.sitDown(r, r.ctx.labels)
 	defer g.getUp(outer)
-	g.quietly = tempo != nil && g.isTimed() && tempo.next()
+	g.quietly = tempo != nil && tempo.next()
 	g.quiet = g.quietly
 	if others != nil {
 		// A Push is for the body that the worker is in. Nobody else has a slot of the run yet.
@@ -130,7 +131,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tem
 		if g.leaves {
 			break
 		}
-		g.hurry(w)
+		g.hurry()
 	}
 	returned = true
 	return g.trial
@@ -286,12 +287,27 @@ func runGuest(w *Worker, it *Item) {
 	returned = true
 }
 
+// noLook is the look of a guest that needs no clock any more.
+const noLook = 1<<64 - 1
+
+// stayOn is called when the guest has been here for callerSpan. It reports whether the guest stays all the same. Then
+// the guest is no longer quiet: the run is not one of those that are over sooner than a thread is awake.
+func (g *guest) stayOn() bool {
+	if !executorOf(g.w.core).guests.stays {
+		return false
+	}
+	g.look = noLook
+	g.speak()
+	return true
+}
+
 // isFree reports whether no task waits on the guest's stack.
 func (g *guest) isFree() bool { return g.w.waits == g.waits }
 
 // checkpointOfGuest is called before some of the items that a guest is to run, see guest.look and pollInterval. It
 // returns the item to go on with, or nil if the guest is to leave. The guest then has handed everything over. It leaves
-// when it has been here long enough, or when there is a submitted item. While a task waits on its stack, it stays.
+// when there is a submitted item, or when it has been here long enough, see stayOn. While a task waits on its stack, it
+// stays.
 func (g *guest) checkpointOfGuest(it *Item) *Item {
 	w := g.w
 	polls := w.counts.items%pollInterval == 0
@@ -301,7 +317,7 @@ func (g *guest) checkpointOfGuest(it *Item) *Item {
 		}
 		return it
 	}
-	if g.leaves || g.lookAtClock(w) || polls && !w.core.injector.isEmpty() {
+	if g.leaves || g.lookAtClock(w) && !g.stayOn() || polls && !w.core.injector.isEmpty() {
 		g.leaves = true
 		g.look = 0 // should there be another item, it is handed over too
 		w.spare.handOver(it)

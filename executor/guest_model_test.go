@@ -13,8 +13,13 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// onEachReceiving runs a program under every policy that admits guests.
+// onEachReceiving runs a program under every policy that admits guests. They leave after a few items.
 func onEachReceiving(t *testing.T, workers []int, program func(ex *Executor)) {
+	onEachWith(t, BriefCallers, workers, program)
+}
+
+// onEachWith is onEachReceiving with such callers.
+func onEachWith(t *testing.T, callers Callers, workers []int, program func(ex *Executor)) {
 	for i, p := range experiment.Policies() {
 		if !policy.Table[i].Guests {
 			continue
@@ -22,7 +27,7 @@ func onEachReceiving(t *testing.T, workers []int, program func(ex *Executor)) {
 		for _, n := range workers {
 			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
 				model.Check(t, func() {
-					program(receiving(Config{Workers: n, Experiment: experiment.Options{Policy: p}, Callers: BriefCallers}))
+					program(receiving(Config{Workers: n, Experiment: experiment.Options{Policy: p}, Callers: callers}))
 				})
 			})
 		}
@@ -61,6 +66,20 @@ func TestModelGuestLeaves(t *testing.T) {
 				j.push(w, nothing)
 			}
 		})
+		stop(ex)
+	})
+}
+
+// TestModelGuestStays: a guest stays for a run of many items, while a run that nobody waits for comes.
+func TestModelGuestStays(t *testing.T) {
+	onEachWith(t, BusyCallers, []int{1, 2}, func(ex *Executor) {
+		other := newJob(nothing)
+		var r *Run
+		join := model.Go(func() { r = ex.Start(context.Background(), other) })
+		runJob(ex, pushes(guestItems+1))
+		join()
+		model.Calm(func() { ex.block(r) })
+		other.ended(r.Wait())
 		stop(ex)
 	})
 }

@@ -125,44 +125,97 @@ func TestCallersIdle(t *testing.T) {
 	for _, none := range []host.Sharing{host.QuotaShare(0), (*host.Share)(nil)} { // as no Share
 		ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: none}})
 		if os.Getenv("MAGPIE_CALLERS") == "" {
-			require.Contains(t, dump(ex), ", callers brief, thieves")
+			require.Contains(t, dump(ex), ", callers busy, thieves")
 		}
 	}
 	_, err := executor.New(executor.Config{Callers: 9})
 	require.EqualError(t, err, "executor: Config.Callers is 9: use one of [auto idle brief busy]")
 }
 
-// A caller leaves a run of many tasks after a while, and the run goes on without it.
+// A brief caller leaves a run of many tasks after a while, and the run goes on without it.
 func TestCallerLeaves(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BriefCallers})
-	osthread.Lock()
-	defer osthread.Unlock()
-	caller := executor.Thread()
 	eventually(func() bool { // a caller that has lost its core leaves at once
 		comesToRest(t, ex)
 		time.Sleep(time.Millisecond)
-		here, elsewhere := 0, 0
-		g := graph.New("chain")
-		last := g.Task(nothing)
-		for range 100 {
-			next := g.Task(func(context.Context) error {
-				if executor.Thread() == caller {
-					here++
-				} else {
-					elsewhere++
-				}
-				for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
-				}
-				return nil
-			})
-			last.Precede(next)
-			last = next
-		}
-		require.NoError(t, ex.Run(t.Context(), g))
-		require.Equal(t, 100, here+elsewhere)
+		here, elsewhere := runChain(t, ex)
 		require.LessOrEqual(t, here, 16, "the caller runs tasks of 20 µs for a tenth of a millisecond")
 		return here > 0 && elsewhere > 0
 	})
+}
+
+// By default a caller stays to the end of its run.
+func TestCallerStays(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 1})
+	require.NoError(t, err)
+	for range testkit.Scale(20) {
+		comesToRest(t, ex)
+		here, elsewhere := runChain(t, ex)
+		require.Positive(t, here)
+		require.Zero(t, elsewhere)
+	}
+	require.NoError(t, ex.Close())
+}
+
+// runChain runs a chain of a hundred tasks of 20 µs, and returns how many of them ran on the caller's thread.
+func runChain(t *testing.T, ex *executor.Executor) (here, elsewhere int) {
+	t.Helper()
+	osthread.Lock()
+	defer osthread.Unlock()
+	caller := executor.Thread()
+	g := graph.New("chain")
+	last := g.Task(nothing)
+	for range 100 {
+		next := g.Task(func(context.Context) error {
+			if executor.Thread() == caller {
+				here++
+			} else {
+				elsewhere++
+			}
+			spend(20 * time.Microsecond)
+			return nil
+		})
+		last.Precede(next)
+		last = next
+	}
+	require.NoError(t, ex.Run(t.Context(), g))
+	require.Equal(t, 100, here+elsewhere)
+	return here, elsewhere
+}
+
+// A caller that makes one long run after the other lets other goroutines run in between: it does not wait until the
+// runtime preempts it.
+func TestCallerLetsGoroutinesRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ex, err := executor.New(executor.Config{Workers: 1, Host: host.Options{KeepGOMAXPROCS: true}})
+	require.NoError(t, err)
+	job := one(func(context.Context) error { spend(400 * time.Microsecond); return nil })
+	for name, run := range map[string]func() error{
+		"Run":  func() error { return ex.Run(t.Context(), job) },
+		"Wait": func() error { return ex.Start(t.Context(), job).Wait() },
+		"Async": func() error {
+			_, err := executor.Async(t.Context(), ex, func(context.Context) (int, error) {
+				spend(400 * time.Microsecond)
+				return 0, nil
+			}).Wait()
+			return err
+		},
+	} {
+		comesToRest(t, ex)
+		var ran atomic.Bool
+		go ran.Store(true)
+		for range 3 {
+			require.NoError(t, run())
+		}
+		require.True(t, ran.Load(), name)
+	}
+	require.NoError(t, ex.Close())
+}
+
+// spend keeps the core for a while.
+func spend(d time.Duration) {
+	for begin := time.Now(); time.Since(begin) < d; {
+	}
 }
 
 // Callers and workers together never run more tasks at a time than there are workers, whatever the runs are, and each

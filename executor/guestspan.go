@@ -4,12 +4,13 @@ package executor
 
 import (
 	"math"
+	"runtime"
 	"time"
 )
 
 const (
-	// callerSpan is how long a guest stays: about as long as it takes to wake a thread. A longer run goes on without
-	// the guest, on the workers' own threads and Ps.
+	// callerSpan is how long a guest is brief or quiet: about as long as it takes to wake a thread. With BriefCallers a
+	// longer run goes on without the guest, on the workers' own threads.
 	callerSpan = 100 * time.Microsecond
 
 	// quietSpan is how long the typical run takes at most whose guest may be quiet.
@@ -19,8 +20,8 @@ const (
 	// while its task waits for that item, waits for one to two ticks.
 	quietTick = 5 * time.Millisecond
 
-	// maxRest is how many guests in a row that have stayed longer make the rest of callers longer. The first such guest
-	// keeps others from coming for as long as it has stayed, since it may only have lost its core. The next keeps them
+	// maxRest is how many guests in a row that have stayed longer make the rest of brief callers longer. The first such
+	// guest keeps others from coming for as long as it has stayed, since it may only have lost its core. The next keeps them
 	// away for twice as long as it has stayed, and so on.
 	maxRest = 6
 )
@@ -49,17 +50,13 @@ func (g *guests) note(w *Worker) {
 // begin notes when the guest of w came.
 func (g *guest) begin(w *Worker) {
 	g.begun = w.counts.items
-	if executorOf(w.core).guests.stays {
-		g.look, g.since = 1<<64-1, -1
-		return
-	}
 	g.look = g.begun + 2 // not before its first item
 	g.since = nanotime()
 }
 
 // hurry has the guest look at the clock at its next item: it has spent time to find it.
-func (g *guest) hurry(w *Worker) {
-	if !executorOf(w.core).guests.stays {
+func (g *guest) hurry() {
+	if g.look != noLook {
 		g.look = 0
 	}
 }
@@ -76,6 +73,14 @@ func (g *guest) lookAtClock(w *Worker) bool {
 
 // number returns a number that no other guest of w has, and is not 0.
 func (g *guest) number(*Worker) uint64 { return uint64(g.since) | 1 }
+
+// letOthersRun offers the P of the caller that was the guest of t, after a long time. A caller that does one run after
+// the other would otherwise keep its P from goroutines and timers until the runtime preempts it: up to 10 ms.
+func (g *guests) letOthersRun(t trial) {
+	if g.taken(t) > 2*int64(callerSpan) {
+		runtime.Gosched()
+	}
+}
 
 // taken returns the time since the guest of t came.
 func (*guests) taken(t trial) int64 { return nanotime() - t.since }

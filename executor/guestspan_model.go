@@ -12,21 +12,17 @@ const (
 
 func (g *guests) mayCome() bool { return true }
 func (g *guests) note(*Worker)  {}
-func (g *guest) hurry(*Worker)  {}
+func (g *guest) hurry()         {}
 
 func (g *guest) begin(w *Worker) {
 	g.begun, g.look = w.counts.items, w.counts.items+2
-	if executorOf(w.core).guests.stays {
-		g.since = -1
-	}
 }
 
-func (g *guest) lookAtClock(w *Worker) bool {
-	return !executorOf(w.core).guests.stays && w.counts.items-g.begun > guestItems
-}
+func (g *guest) lookAtClock(w *Worker) bool { return w.counts.items-g.begun > guestItems }
 
 func (g *guest) number(w *Worker) uint64 { return w.counts.items + 1 }
 func (*guests) taken(trial) int64        { return 0 }
+func (*guests) letOthersRun(trial)       {}
 
 // A quietClock is a word that a thread of the program awaits: it calls tick.
 type quietClock struct{ isSet xatomic.Bool }

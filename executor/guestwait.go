@@ -28,14 +28,14 @@ func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 		ex.notifier.Return(id)
 		ex.missed(w)
 	case only != nil:
-		guestOf(w).takeOnly(end, r, it)
+		g.letOthersRun(guestOf(w).takeOnly(end, r, it))
 	default:
-		guestOf(w).takePart(r, it, nil, nil)
+		g.letOthersRun(guestOf(w).takePart(r, it, nil, nil))
 	}
 }
 
 // takeOnly runs an item of r as a guest, and no item that it pushes. The caller waits for end.
-func (g *guest) takeOnly(end ending, r *Run, it *Item) {
+func (g *guest) takeOnly(end ending, r *Run, it *Item) trial {
 	w := g.w
 	returned := false
 	defer executorOf(w.core).afterGuest(end, &returned)
@@ -43,6 +43,7 @@ func (g *guest) takeOnly(end ending, r *Run, it *Item) {
 	defer g.getUp(outer)
 	w.runOne(it)
 	returned = true
+	return g.trial
 }
 
 // submittedFor takes the oldest item of r's priority from the injector, for the guest of w, if it is one of r or, if

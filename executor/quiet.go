@@ -10,7 +10,7 @@ import (
 // tempo.
 //
 // This time the run may be slow all the same. So the guest ceases to be quiet when one of its tasks blocks or waits,
-// and it leaves after callerSpan as others do. A task may also wait in a way that the executor does not see, for one
+// and after callerSpan. A task may also wait in a way that the executor does not see, for one
 // that the guest has pushed. Therefore a clock ticks while there are quiet guests, and wakes a worker for each that has
 // been quiet for a whole tick.
 //
@@ -131,13 +131,10 @@ func (g *guest) speak() {
 
 // A trial is a run that a caller begins as a guest, as tempo sees it.
 type trial struct {
-	since   int64 // nanotime when the guest came; negative if it stays
+	since   int64 // nanotime when the guest came
 	quietly bool  // the guest was quiet when it came
 	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
-
-// isTimed reports whether the run is timed. It is not if the guest stays, which has no use for the time.
-func (t *trial) isTimed() bool { return t.since >= 0 }
 
 // A tempo says how long the runs of a body take if they have a quiet guest, and if they have another. It finds out by
 // trying: which is quicker depends on the tasks, the machine and the other work on it. Any thread.

@@ -119,3 +119,17 @@ func TestModelQuietGuestLeaves(t *testing.T) {
 		stop(ex)
 	})
 }
+
+// TestModelQuietGuestStays: a quiet guest stays longer than runs with quiet guests are. Then one of its items waits for
+// another that it has pushed, in a way that the executor does not see, and no clock ticks.
+func TestModelQuietGuestStays(t *testing.T) {
+	onEachWith(t, BusyCallers, []int{2}, func(ex *Executor) {
+		runQuietly(ex, func(j *job, w *Worker) {
+			var done xatomic.Bool
+			j.push(w, func(*Worker) { done.Store(true) })
+			j.push(w, func(*Worker) { done.Await() })
+			pushes(guestItems)(j, w) // run first
+		})
+		stop(ex)
+	})
+}

@@ -191,6 +191,27 @@ func TestQuietCallerSpeaks(t *testing.T) {
 	}
 }
 
+// A quiet caller that stays does not keep others from what it has pushed once its run has become long. No clock ticks.
+func TestQuietCallerSpeaksWhenItIsLong(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	within(t, ex, func() {
+		for range testkit.Scale(10) {
+			comesToRest(t, ex)
+			ex.StopQuietClock()
+			require.NoError(t, ex.Run(t.Context(), quietly(func(l *layer, w *executor.Worker) {
+				done := make(chan struct{})
+				l.push(w, does(func() { close(done) }))
+				l.push(w, does(func() { <-done }))
+				for range 4 { // run first
+					l.push(w, does(func() { spend(2 * executor.QuietSpan) }))
+				}
+			})))
+		}
+	})
+	require.NoError(t, ex.Close())
+}
+
 // The body of a run that a caller has begun remembers how long the run has taken, quiet or not.
 func TestQuietIsLearned(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BriefCallers})

@@ -19,9 +19,10 @@ type Options struct {
 	// collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of
 	// the workers. While GOMAXPROCS is raised, the runtime does not update it by itself when the CPU quota changes.
 	//
-	// With KeepGOMAXPROCS and as many workers as Ps, a goroutine that waits for the workers shares the Ps with them,
-	// even if nothing else runs: loops of two pieces of 1 to 20 ms, one after the other, took 1.4 to 1.7 times as long
-	// as on goroutines (two cores, AMD EPYC, 2026-11-25). With a GOMAXPROCS that is larger by one they do not.
+	// With KeepGOMAXPROCS and as many workers as Ps, goroutines share the Ps with busy workers, and with callers that
+	// take part: what they do in between may wait for 10 ms, as beside goroutines that compute for long. Loops take as
+	// long as by default: two pieces of 0.5 to 10 ms on two workers took 0.99 to 1.01 times as long as on goroutines
+	// (2 cores of an AMD EPYC (shared), 2026-11-27).
 	// executor.Yield then offers the worker's P to goroutines, at most once in a millisecond, as each offer costs some
 	// microseconds.
 	KeepGOMAXPROCS bool

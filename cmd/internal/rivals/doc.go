@@ -37,7 +37,7 @@
 // p99 is that of the slowest. A mark beside goroutines is about their p50, and beside others about the ratio of p50.
 //
 //   - magpie is parallel.ForBlocks on an executor with a zero Config but for Workers; magpie-keep has KeepGOMAXPROCS,
-//     and magpie-busy has BusyCallers.
+//     and magpie-brief has BriefCallers.
 //   - goroutine-items is a goroutine for each item, and a semaphore with as much room as Ps.
 //   - errgroup and conc are a function for each item, with a limit of as many goroutines as Ps.
 //

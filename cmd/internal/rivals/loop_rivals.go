@@ -30,7 +30,7 @@ var loopRivals = []loopRival{
 	{loopYardstick, plain(goroutinePieces)},
 	{"magpie", onMagpie(executor.Config{})},
 	{"magpie-keep", onMagpie(executor.Config{Host: host.Options{KeepGOMAXPROCS: true}})},
-	{"magpie-busy", onMagpie(executor.Config{Callers: executor.BusyCallers})},
+	{"magpie-brief", onMagpie(executor.Config{Callers: executor.BriefCallers})},
 	{"goroutine-items", plain(goroutineItems)},
 	{"errgroup", plain(errgroupItems)},
 	{"conc", plain(concItems)},
