@@ -129,7 +129,7 @@ func execChild(w *Worker, it *Item) *Item {
 	} else {
 		var err error
 		if c.fn != nil {
-			err = c.fn(r.ctx)
+			err = c.fn(r.context())
 		} else {
 			err = c.sfn(s)
 		}
@@ -159,7 +159,7 @@ func execChildObserved(w *Worker, it *Item) *Item {
 
 func (c *child) callObserved(w *Worker, s *Scope) error {
 	r := s.run
-	return callTask(w, &r.Run().Run, &r.tasks[childTask], r.ctx, func(ctx context.Context) error {
+	return callTask(w, &r.Run().Run, &r.tasks[childTask], r.context(), func(ctx context.Context) error {
 		if c.fn != nil {
 			return c.fn(ctx)
 		}

@@ -151,6 +151,13 @@ func (c *taskContext) cancel(err, cause error) {
 	}
 }
 
+// renew makes c, which nothing refers to, the context of another run.
+func (c *taskContext) renew() {
+	c.parent, c.labels, c.cause = nil, nil, nil
+	c.err.Set(nil)
+	c.state.Store(contextLive)
+}
+
 // ending returns the error and cause of c, or nil if c has not ended. If cancel is in progress it waits for it: a task
 // may have seen the end of the standard context, which comes first. It calls no method of another context.
 func (c *taskContext) ending() (err, cause error) {

@@ -61,6 +61,23 @@ type core struct {
 // sleeper.
 func (ex *core) workers() []*Worker { return ex.roster[:ex.made.Load()] }
 
+// listRuns returns the runs in progress, the newest first. The caller holds mu.
+func (ex *core) listRuns() (runs []*Run) {
+	for r := ex.runs.Load(); r != nil; r = r.next {
+		r.keep()
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// isInProgress reports whether r is in progress. The caller holds mu.
+func (ex *core) isInProgress(r *Run) bool { return r.prev != nil || ex.runs.Load() == r }
+
+// isOnly reports whether r is the only work in progress. The caller holds mu.
+func (ex *core) isOnly(r *Run) bool {
+	return ex.runs.Load() == r && r.next == nil && !ex.attached.isBusy()
+}
+
 // isRunning reports whether a run, or other work of a feature, is in progress. Any thread.
 func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.attached.isBusy() }
 

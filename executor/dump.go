@@ -112,11 +112,8 @@ func (ex *executor) Dump(out io.Writer) error {
 
 // runsInProgress returns the runs in progress, the newest first. Part of what is asked of them is user code, which must
 // not be called under mu.
-func (ex *executor) runsInProgress() (runs []*Run) {
+func (ex *executor) runsInProgress() []*Run {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	for r := ex.runs.Load(); r != nil; r = r.next {
-		runs = append(runs, r)
-	}
-	return runs
+	return ex.listRuns()
 }

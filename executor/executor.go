@@ -168,6 +168,10 @@ func (ex *executor) newWorker(i int) *Worker {
 
 // newRun makes a run of j, nested in parent unless that is nil.
 func (ex *executor) newRun(j Job, parent *Run) *JobRun {
+	if c, ok := j.(*callRun); ok {
+		c.run.limit = limitFor(ex, j, parent)
+		return &c.run.JobRun
+	}
 	p := &runParts{limit: limitFor(ex, j, parent)}
 	return &p.JobRun
 }

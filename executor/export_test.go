@@ -235,3 +235,9 @@ func (ex *Executor) ForksLeft() (told string) {
 	}
 	return told
 }
+
+// KeepsCall reports whether the next call from outside uses the run of the one before again.
+func (ex *Executor) KeepsCall() bool { return ex.calls.taken.Load() == 0 && ex.calls.run != nil }
+
+// CallKeepsExecutor reports whether a run that is kept for the next call refers to the Executor.
+func (ex *Executor) CallKeepsExecutor() bool { return ex.KeepsCall() && ex.calls.run.run.of != nil }

@@ -116,8 +116,8 @@ func (r *groupRun) release(of *Run) {
 func (ex *executor) releaseGroups() {
 	var open []*Run
 	ex.mu.Lock()
-	for r := ex.runs.Load(); r != nil; r = r.next {
-		if _, ok := r.job.(*groupRun); ok && !ex.isListed(r.parent.Load()) {
+	for _, r := range ex.listRuns() {
+		if _, ok := r.job.(*groupRun); ok && !ex.isOpen(r.parent.Load()) {
 			open = append(open, r)
 		}
 	}
@@ -127,13 +127,13 @@ func (ex *executor) releaseGroups() {
 	}
 }
 
-// isListed reports whether r is in progress or, if it is the run of futures, whether any future is. The caller holds
+// isOpen reports whether r is in progress or, if it is the run of futures, whether any future is. The caller holds
 // core.mu.
-func (ex *executor) isListed(r *Run) bool {
+func (ex *executor) isOpen(r *Run) bool {
 	if r == &ex.asyncs.all.Run {
 		return ex.asyncs.left.Load() != 0
 	}
-	return r != nil && (r.prev != nil || ex.runs.Load() == r)
+	return r != nil && ex.isInProgress(r)
 }
 
 // attachGroups has the kernel, and the futures, tell of ends.

@@ -133,6 +133,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tem
 		}
 		g.hurry()
 	}
+	r.keepUnlessEnded(w, g.leaves)
 	returned = true
 	return g.trial
 }

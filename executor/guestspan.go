@@ -29,7 +29,14 @@ const (
 // mayCome reports whether a guest may come.
 func (g *guests) mayCome() bool {
 	barred := g.barred.Load()
-	return barred == 0 || nanotime() >= barred
+	if barred == 0 {
+		return true
+	}
+	if nanotime() < barred {
+		return false
+	}
+	g.barred.CompareAndSwap(barred, 0) // those that come later need not look at the clock
+	return true
 }
 
 // note is called when the guest of w leaves.

@@ -69,5 +69,5 @@ func (ex *executor) isNext(r *Run) bool {
 	}
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	return ex.runs.Load() == r && r.next == nil && !ex.attached.isBusy()
+	return ex.isOnly(r)
 }

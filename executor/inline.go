@@ -39,11 +39,8 @@ func (ex *core) noticeContexts() {
 	if ex.inline == nil {
 		return
 	}
-	var runs []*Run
 	ex.mu.Lock()
-	for r := ex.runs.Load(); r != nil; r = r.next {
-		runs = append(runs, r)
-	}
+	runs := ex.listRuns()
 	ex.mu.Unlock()
 	for _, r := range slices.Backward(runs) { // without the lock: a context may be user code
 		r.noticeContext()

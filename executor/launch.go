@@ -72,6 +72,7 @@ func (ex *core) prepare(
 func (r *JobRun) show(first *Item, w *Worker) {
 	others := r.others
 	r.others = nil // the run may end, and be kept
+	r.keep()       // the thread that ends it is not the caller
 	if w != nil {
 		r.mark = w.lane.Mark()
 		r.launcher.Set(w)
@@ -141,8 +142,12 @@ func (r *Run) stillborn(err error) {
 func (ex *core) admit(r *Run) bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
-	if ex.closed.Load() && (r.parent.Load() == nil || ex.aborted.Load() != nil) {
+	parent := r.parent.Load()
+	if ex.closed.Load() && (parent == nil || ex.aborted.Load() != nil) {
 		return false
+	}
+	if parent != nil {
+		parent.keep() // it may end first
 	}
 	r.next = ex.runs.Load()
 	if r.next != nil {

@@ -26,12 +26,13 @@ func (o *observers) tellOn(kind eventKind, e Event) {
 
 // tellOf tells an event of a run, and counts it meanwhile among those in progress.
 func (o *observers) tellOf(kind eventKind, r *Run) {
+	ctx := r.Context() // tasks are told of by r, too
 	if len(o.of[kind]) == 0 {
 		return
 	}
 	o.calls.runs[kind].Add(1)
 	defer o.calls.runs[kind].Add(^uint32(0))
-	e := &Event{Worker: -1, Run: r, Context: &r.ctx}
+	e := &Event{Worker: -1, Run: r, Context: ctx}
 	if kind == onRunEnd {
 		e.Err = r.err.Get()
 		_, e.Cancelled = e.Err.(*cancelError)

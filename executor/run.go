@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -48,6 +49,10 @@ type Run struct {
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
 	prev, next *Run // in core.runs; guarded by core.mu
+
+	// lone says that after the end only the starter refers to the run, who may use it again, see renew. It is set before
+	// the start, if at all, and then cleared by all that may refer to the run for longer.
+	lone xatomic.Bool
 }
 
 // Name returns the run's name: that of [RunOptions], or of its job. If the job's Name panics, it says so.
@@ -78,7 +83,40 @@ func (r *Run) mustBeMade() {
 // Cancel, and with the run.
 func (r *Run) Context() context.Context {
 	r.mustBeMade()
+	r.keep()
 	return &r.ctx
+}
+
+// keep notes that something may refer to the run after its end.
+func (r *Run) keep() {
+	if r.lone.Load() {
+		r.lone.Store(false)
+	}
+}
+
+// keepUnlessEnded is keep unless w, the calling worker, alone has run items of r, and has ended it. Otherwise another
+// thread may be about to end r, or have met an item of it. left says that w has given items of r away.
+func (r *Run) keepUnlessEnded(w *Worker, left bool) {
+	if left || !r.over.Load() || r.visited.Load() != w.bit() || len(w.core.workers()) > 64 {
+		r.keep()
+	}
+}
+
+// renew makes r, which is zero or over, ready for a start after which it may be lone. It returns false if r is over and
+// not lone. The starter, at the end of its wait. What is left of visited costs the next run a look at a lane.
+func (r *Run) renew() bool {
+	if r.core == nil {
+		r.lone.Store(true)
+		return true
+	}
+	if !r.lone.Load() || !r.over.Load() || r.err.Get() != nil || r.unlink != nil || r.up != nil {
+		return false
+	}
+	r.of = nil // a run that is kept must not keep the Executor reachable
+	r.cancelled, r.ended, r.gated = false, false, false
+	r.ctx.renew()
+	r.over.Store(false)
+	return true
 }
 
 // Done returns a channel that is closed at the end, see [Awaitable].
@@ -163,6 +201,28 @@ func repeats(err, ended, cause error, looks *int) bool {
 		return ok && (is.Is(ended) || is.Is(cause))
 	}
 	return errors.Is(err, ended) || errors.Is(err, cause)
+}
+
+// wraps reports whether part is in the tree of err.
+func wraps(err, part error) bool {
+	looks := maxLooks
+	var in func(error) bool
+	in = func(err error) bool {
+		if looks--; looks < 0 || err == nil {
+			return false
+		}
+		if isSame(err, part) || reflect.ValueOf(err).Comparable() && err == part {
+			return true
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			return in(e.Unwrap())
+		case interface{ Unwrap() []error }:
+			return slices.ContainsFunc(e.Unwrap(), in)
+		}
+		return false
+	}
+	return askError(func() bool { return in(err) })
 }
 
 // stop stops the run and those that follow it: it cancels the run's context with err and cause, and makes result part

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"reflect"
 	"slices"
 
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -75,7 +74,7 @@ func (s *Scope) Context() context.Context {
 	if s == nil || s.run == nil {
 		misused()
 	}
-	return s.run.ctx
+	return s.run.context()
 }
 
 // Executor returns the executor that runs the function.
@@ -159,12 +158,23 @@ type funcJob struct {
 func (j *funcJob) Name() string { return j.name }
 
 func (j *funcJob) Begin(run *JobRun) (*Item, error) {
+	r := &scopeRun{}
+	r.init()
+	return r.begin(run, j.fn)
+}
+
+// init makes r, which is zero, the run of a job.
+func (r *scopeRun) init() {
+	r.Body.Init(r)
+	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
+}
+
+// begin begins run, which calls fn.
+func (r *scopeRun) begin(run *JobRun, fn func(*Scope) error) (*Item, error) {
 	if executorOf(run.core).cfg.chosen.Deque.FIFO() {
 		return nil, ErrFIFO
 	}
-	r := &scopeRun{fn: j.fn, ctx: run.Context()}
-	r.Body.Init(r)
-	r.root.Exec, r.root.Body, r.root.kind = execRoot, &r.Body, isRoot
+	r.fn = fn
 	r.left.Start(1)
 	if run.Observed() {
 		r.observe(run)
@@ -191,26 +201,11 @@ func (r *scopeRun) observe(run *JobRun) {
 	}
 }
 
-// Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
-// returns the zero value and an error. ex may be nil, see [Default].
-func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg A) (result R, err error) {
-	if fn == nil {
-		panic("executor: Call of a nil function")
-	}
-	ex = chooseFor(ctx, ex, "Call")
-	var r R
-	err = ex.Run(ctx, &funcJob{"call", func(s *Scope) error { r = fn(s, arg); return nil }})
-	if err == nil {
-		result = r
-	}
-	return result, err
-}
-
 // A scopeRun is one run of a job of NewJob. It implements Hooks.
 type scopeRun struct {
 	Body
 	fn   func(*Scope) error
-	ctx  context.Context
+	ctx  context.Context // of an observer, for the root and what it starts; nil if there is none
 	root fork
 
 	// sparing says that Goexit in a child does not fail the run: the maker of the job accounts for it. The root writes
@@ -226,6 +221,14 @@ type scopeRun struct {
 	mu       xsync.Mutex // guards what follows
 	failures []failure   // in the order in which they came
 	stopper  error       // the failure that stopped the run, if one did
+}
+
+// context returns the context for the functions of the run.
+func (r *scopeRun) context() context.Context {
+	if r.ctx != nil {
+		return r.ctx
+	}
+	return r.Run().Context()
 }
 
 // A failure is an error of a function of the run.
@@ -348,28 +351,6 @@ func (r *scopeRun) repeats(err error, skipped bool) bool {
 	ended, cause := run.ctx.ending()
 	return saysAgain(err, ended, cause) &&
 		(skipped || !isSame(r.stopper, cause) || isSame(err, cause) || wraps(err, ended))
-}
-
-// wraps reports whether part is in the tree of err.
-func wraps(err, part error) bool {
-	looks := maxLooks
-	var in func(error) bool
-	in = func(err error) bool {
-		if looks--; looks < 0 || err == nil {
-			return false
-		}
-		if isSame(err, part) || reflect.ValueOf(err).Comparable() && err == part {
-			return true
-		}
-		switch e := err.(type) {
-		case interface{ Unwrap() error }:
-			return in(e.Unwrap())
-		case interface{ Unwrap() []error }:
-			return slices.ContainsFunc(e.Unwrap(), in)
-		}
-		return false
-	}
-	return askError(func() bool { return in(err) })
 }
 
 // Fail implements Hooks.

@@ -123,10 +123,7 @@ func (ex *executor) abort(cause error) bool {
 		return ex.life.cancels.Load() && !ex.life.drained
 	}
 	ex.aborted.Store(&cause)
-	var runs []*Run
-	for r := ex.runs.Load(); r != nil; r = r.next {
-		runs = append(runs, r)
-	}
+	runs := ex.listRuns()
 	ex.life.cancels.Store(ex.isRunning())
 	ex.mu.Unlock()
 	// What has begun comes last: a worker that it leaves would begin something else.
