@@ -214,11 +214,15 @@ func (r *JobRun) Finish(failures ...error) {
 // conclude is the rest of Finish.
 func (r *JobRun) conclude(body *Body) {
 	// Release comes before the end is published, so that a caller that runs the job again finds the body free.
-	body.flags.Store(0)
+	if body.flags.Load() != 0 { // a load is cheap, a store is not
+		body.flags.Store(0)
+	}
 	body.run.Set(nil)
 	body.hooks.Release()
-	r.parent.Store(nil)
-	r.inside.Store(nil)
+	if r.parent.Load() != nil {
+		r.parent.Store(nil)
+		r.inside.Store(nil) // set only in a run that has a parent
+	}
 	r.core.forget(&r.Run)
 	ends := r.publishEnd()
 	defer r.core.running.Done() // after all that Close is to wait for: observers are told of the end before Detach

@@ -45,7 +45,9 @@ func (ex *core) prepare(
 	} else if ctx.Done() != nil {
 		r.unlink = r.ctx.follow()
 	}
-	r.parent.Store(parent)
+	if parent != nil {
+		r.parent.Store(parent)
+	}
 	gate := ex.attached.gate
 	if gate != nil && parent == nil && w == nil { // a function of OnEnd, on a worker, must not wait for room
 		if err := gate.enter(ctx, nameOf(j), tries); err != nil {
