@@ -16,9 +16,18 @@ const (
 	// their own have limits of this kind: 256 for ForkJoinPool, 512 for tokio.
 	defaultSpares = 256
 
-	// inboxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
-	// arbitrary: the lock is then cheap, and another worker that has nothing to do soon finds the rest.
-	inboxBatch = 16
+	// maxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is arbitrary:
+	// the lock is then cheap, and a batch takes a kilobyte.
+	maxBatch = 64
+
+	// inboxPause is how many yields a worker waits for functions from outside, about a microsecond, in which a caller
+	// gives some tens. After inboxLooks pauses without a function it stops waiting. Arbitrary.
+	inboxPause = 4
+	inboxLooks = 4
+
+	// maxStoredBatches is how many empty batches an executor keeps: 300 kB, once some group had 16,384 functions from
+	// outside that no worker had taken.
+	maxStoredBatches = 256
 
 	// patientTurns is how many functions of a group with a limit wait for their turn before Go of a task waits, too.
 	// Arbitrary: to wait costs as much as some dozens of functions.

@@ -131,7 +131,7 @@ func (g *Group) TryGo(fn func() error) bool {
 		}
 		return false
 	}
-	r.submit(w, r.task(w, fn, nil))
+	r.submit(w, r.task(w, groupFunction{fn: fn}))
 	return true
 }
 
@@ -281,10 +281,13 @@ func (g *Group) add(fn func() error, cfn func(context.Context) error) {
 	g.mustBeMade()
 	g.check()
 	w := g.caller()
+	if w == nil && g.limit < 0 && g.give(fn, cfn) {
+		return
+	}
 	switch r := g.enter(w, false); {
 	case r == nil:
 	case w != nil:
-		r.takeInTask(w, r.task(w, fn, cfn))
+		r.takeInTask(w, r.task(w, groupFunction{fn, cfn}))
 	default:
 		r.take(fn, cfn)
 	}

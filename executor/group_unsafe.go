@@ -5,10 +5,14 @@ import "unsafe"
 // groupTaskOf returns the task of a Group that it is part of.
 func groupTaskOf(it *Item) *groupTask { return (*groupTask)(unsafe.Pointer(it)) }
 
+// groupBatchOf returns the batch that it is part of.
+func groupBatchOf(it *Item) *groupBatch { return (*groupBatch)(unsafe.Pointer(it)) }
+
 // groupRunOf returns the run of a Group that b is part of.
 func groupRunOf(b *Body) *groupRun { return (*groupRun)(unsafe.Pointer(b)) }
 
 const (
 	_ = -unsafe.Offsetof(groupTask{}.Item)
+	_ = -unsafe.Offsetof(groupBatch{}.Item)
 	_ = -unsafe.Offsetof(groupRun{}.Body)
 )

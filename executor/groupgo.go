@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"slices"
 
 	"github.com/magpie-go/magpie/internal/xsync"
 )
@@ -22,37 +21,31 @@ type groupTurn struct {
 func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	ex := g.ex
+	if g.limit < 0 && ex.inline == nil { // an inline executor chooses among all
+		r.callFor(fn, cfn)
+		return
+	}
 	g.mu.Lock()
 	t := g.free.take(&ex.groupTasks)
-	t.Exec, t.Body, t.fn, t.cfn = r.exec, &r.Body, fn, cfn
-	it := &t.Item
-	switch {
-	case g.limit < 0 && ex.inline != nil: // it chooses among all
-	case g.limit >= 0 && g.active < g.limit:
-		g.active++
-	default:
+	t.Exec, t.Body, t.groupFunction = r.exec, &r.Body, groupFunction{fn, cfn}
+	if g.limit >= 0 && g.active >= g.limit {
 		g.enqueue(t)
-		if g.limit >= 0 {
-			var comes chan struct{}
-			if ex.inline == nil && !inOnEnd(workerHere()) { // on an inline executor nobody else runs the functions
-				comes = make(chan struct{})
-				t.turn.comes = comes
-			}
-			g.mu.Unlock()
-			if comes != nil {
-				Blocking(func() { xsync.Await(comes, nil) })
-			}
-			return
+		var comes chan struct{}
+		if ex.inline == nil && !inOnEnd(workerHere()) { // on an inline executor nobody else runs the functions
+			comes = make(chan struct{})
+			t.turn.comes = comes
 		}
-		if g.calls {
-			g.mu.Unlock()
-			return
+		g.mu.Unlock()
+		if comes != nil {
+			Blocking(func() { xsync.Await(comes, nil) })
 		}
-		g.calls = true
-		it = &r.inbox
+		return
+	}
+	if g.limit >= 0 {
+		g.active++
 	}
 	g.mu.Unlock()
-	ex.inject(it)
+	ex.inject(&t.Item)
 	ex.drive(nil)
 }
 
@@ -177,27 +170,4 @@ func (r *groupRun) callInGo(w *Worker, t *groupTask) {
 	partsOf(w).inGo++
 	defer func() { partsOf(w).inGo-- }()
 	w.runOne(&t.Item)
-}
-
-// execInbox takes functions from outside. The oldest is the next to run, and the youngest the first that thieves find,
-// after the inbox itself.
-func execInbox(w *Worker, it *Item) (next *Item) {
-	w.uncount()
-	g := groupRunOf(it.Body).group
-	var batch [inboxBatch]*groupTask
-	n := 0
-	g.mu.Lock()
-	for ; n < len(batch) && g.first != nil; n++ {
-		batch[n] = g.dequeue()
-	}
-	g.calls = g.first != nil
-	calls := g.calls
-	g.mu.Unlock() // if the inbox does not call, another thread may inject it from here on
-	if calls {
-		w.Push(it)
-	}
-	for _, t := range slices.Backward(batch[1:n]) {
-		w.Push(&t.Item)
-	}
-	return &batch[0].Item
 }

@@ -2,18 +2,18 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/xsync"
 
-// A groupQueue holds the functions of a Group that wait. With a limit of the group, they wait for their turn to run. In
-// a group without one they came from outside, and wait for a worker that takes them.
+// A groupQueue holds the functions of a Group that wait: with a limit for their turn to run, and without one, in the
+// inbox, for a worker that takes them.
 type groupQueue struct {
 	limit int // of functions that run at a time; negative: none; constant while the group is used
 
 	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
+	groupInbox              // without a limit
 	active      int         // functions that run or were given to the workers; with a limit
-	first, last *groupTask  // functions that wait for their turn or, without a limit, for a worker
+	first, last *groupTask  // functions that wait for their turn
 	queued      int         // how many these are
 	given       uint64      // how many were taken out of the queue
 	stuck       uint64      // given+1 when a task that waited for its turn gave up last; 0: none has
-	calls       bool        // groupRun.inbox is in a lane or in the injector, or about to be
 	free        groupTasks
 }
 

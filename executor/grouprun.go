@@ -43,9 +43,8 @@ type groupRun struct {
 
 // A groupTask is a function of a group.
 type groupTask struct {
-	Item   // first: see groupTaskOf
-	fn     func() error
-	cfn    func(context.Context) error
+	Item // first: see groupTaskOf
+	groupFunction
 	handle *GroupTask // that it is part of, or nil
 	next   *groupTask // in Group.first or in a list of tasks out of use
 	turn   groupTurn
@@ -162,14 +161,14 @@ func (r *groupRun) out(n int64) {
 }
 
 // task returns a task for a function.
-func (r *groupRun) task(w *Worker, fn func() error, cfn func(context.Context) error) *groupTask {
+func (r *groupRun) task(w *Worker, f groupFunction) *groupTask {
 	var t *groupTask
 	if w == nil {
 		t = &groupTask{}
 	} else {
 		t = partsOf(w).groupTasks.take(&executorOf(w.core).groupTasks)
 	}
-	t.Exec, t.Body, t.fn, t.cfn = r.exec, &r.Body, fn, cfn
+	t.Exec, t.Body, t.groupFunction = r.exec, &r.Body, f
 	return t
 }
 
@@ -200,15 +199,19 @@ func (r *groupRun) submit(w *Worker, t *groupTask) {
 
 // execGroupTask calls a function of a group.
 func execGroupTask(w *Worker, it *Item) *Item {
-	t := groupTaskOf(it)
 	r := groupRunOf(it.Body)
-	var err error
-	if r.skip(w, t) {
-		r.Run().SkipTask(w, nil, nil)
-	} else {
-		err = r.call(t, r.of.Context())
+	for {
+		t := groupTaskOf(it)
+		var err error
+		if r.skip(w, t) {
+			r.Run().SkipTask(w, nil, nil)
+		} else {
+			err = r.call(t, r.of.Context())
+		}
+		if it = r.endTask(w, t, err); it == nil || !w.Continue(it) {
+			return it
+		}
 	}
-	return r.endTask(w, t, err)
 }
 
 // groupFunctions are the tasks of every Group, as observers see them.
@@ -267,14 +270,18 @@ func (r *groupRun) endTask(w *Worker, t *groupTask, err error) (next *Item) {
 			next = &t.Item
 		}
 	}
-	t.fn, t.cfn = nil, nil
-	if t.handle != nil {
+	t.groupFunction = groupFunction{}
+	p := partsOf(w)
+	p.futures++
+	switch {
+	case t.handle != nil:
 		r.endHandle(w, t.handle, err)
-	} else {
+	case next == nil && p.batch != nil && p.claimFor(t):
+		next = &t.Item
+	default:
 		t.Body = nil
-		partsOf(w).groupTasks.put(t, &executorOf(w.core).groupTasks)
+		p.groupTasks.put(t, &executorOf(w.core).groupTasks)
 	}
-	partsOf(w).futures++
 	return next
 }
 
@@ -327,6 +334,7 @@ func (r *groupRun) note(err error) bool {
 
 // Leave implements Hooks.
 func (r *groupRun) Leave(w *Worker) {
+	partsOf(w).detach()
 	n := partsOf(w).futures
 	partsOf(w).futures = 0
 	r.out(n + 1)

@@ -5,12 +5,12 @@ import "github.com/magpie-go/magpie/internal/xsync"
 // groupTaskBlock is how many tasks of groups are made at once, and pass between workers and groups at once.
 const groupTaskBlock = 32
 
-// maxGroupBlocks is how many blocks of tasks out of use an executor keeps beside those of its workers: 896 kB, once
-// some group had 16,384 functions that had not begun.
+// maxGroupBlocks is how many blocks of tasks out of use an executor keeps beside those of its workers: 1 MB, once some
+// group had 16,384 functions of tasks that had not begun.
 const maxGroupBlocks = 512
 
 // A groupTaskStore holds the tasks of groups that are out of use, in lists of groupTaskBlock. Workers bring those of
-// functions that have ended, and goroutines that give functions to a group from outside take them.
+// functions that have ended, and goroutines that give functions to a group with a limit from outside take them.
 type groupTaskStore struct {
 	mu     xsync.Mutex
 	blocks []*groupTask // the first of each list; guarded by mu

@@ -26,14 +26,15 @@ type executor struct {
 	intake    *intake    // set with Config.MaxRuns
 	guests    *guests    // set if callers take part
 
-	calls      callStore
-	_          pad.Line
-	asyncs     asyncs
-	_          pad.Line
-	groupTasks groupTaskStore
-	_          pad.Line
-	silence    silence
-	_          pad.Line
+	calls        callStore
+	_            pad.Line
+	asyncs       asyncs
+	_            pad.Line
+	groupTasks   groupTaskStore
+	groupBatches groupBatchStore
+	_            pad.Line
+	silence      silence
+	_            pad.Line
 
 	schedule schedule
 	hooks    threadHooks
@@ -61,8 +62,10 @@ type workerParts struct {
 	guest       guest
 	guestThread guestThread
 	groupTasks  groupTasks
-	inGo        int  // the number of functions of groups on the stack that Go has called
-	inOnEnd     bool // a function of OnEnd of a future is on the stack
+	batch       *groupBatch // from which the worker claims functions, or nil; of the body that it is in
+	batchMark   uint64      // of the lane, with the item of batch on top
+	inGo        int         // the number of functions of groups on the stack that Go has called
+	inOnEnd     bool        // a function of OnEnd of a future is on the stack
 	_           pad.Line
 
 	// Shared.

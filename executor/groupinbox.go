@@ -1,0 +1,153 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
+
+// Functions from outside, in a group without a limit, wait for a worker in batches. Go adds to the newest batch, under
+// a lock. A worker takes the oldest, see groupbatch.go.
+
+// A groupInbox has the batches that no worker has taken. groupQueue.mu guards it. Its fields are beside mu: as a rule
+// one cache line goes from core to core.
+type groupInbox struct {
+	oldest, newest *groupBatch
+	filled         int  // functions in newest; all others are full
+	calls          bool // groupRun.inbox is in a lane or in the injector, or is run, or about to be injected
+	drained        bool // it calls, and had only the batch taken last; the worker that runs the inbox reads it without mu
+}
+
+// add puts a function into the newest batch.
+func (in *groupInbox) add(fn func() error, cfn func(context.Context) error, s *groupBatchStore) {
+	if in.newest == nil || in.filled == maxBatch {
+		in.grow(s)
+	}
+	f := &in.newest.functions[in.filled]
+	if fn != nil {
+		f.fn = fn
+	} else {
+		f.cfn = cfn
+	}
+	in.filled++
+}
+
+// grow adds an empty batch.
+func (in *groupInbox) grow(s *groupBatchStore) {
+	b := s.get()
+	if in.newest == nil {
+		in.oldest = b
+	} else {
+		in.newest.next = b
+	}
+	in.newest, in.filled = b, 0
+}
+
+// take takes the oldest batch, with n functions. It returns nil if there is none.
+func (in *groupInbox) take() (b *groupBatch, n int) {
+	b = in.oldest
+	switch {
+	case b == nil:
+		return nil, 0
+	case b == in.newest:
+		in.oldest, in.newest = nil, nil
+		return b, in.filled
+	}
+	in.oldest = b.next
+	return b, maxBatch
+}
+
+// give gives a function from outside to an inbox that calls, and reports whether there is one. An inbox that calls has
+// a unit of its run, so the function needs none.
+func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
+	if g.ex.closed.Load() {
+		return false
+	}
+	g.mu.Lock()
+	calls := g.calls
+	if calls {
+		g.groupInbox.add(fn, cfn, &g.ex.groupBatches)
+	}
+	g.mu.Unlock()
+	return calls
+}
+
+// callFor gives a function from outside to the inbox, and has the inbox call. The caller has counted the function in.
+// Its unit becomes the inbox's.
+func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
+	g := r.group
+	g.mu.Lock()
+	g.groupInbox.add(fn, cfn, &g.ex.groupBatches)
+	called := g.calls
+	g.calls = true
+	g.mu.Unlock()
+	if called {
+		r.out(1)
+	} else {
+		g.ex.inject(&r.inbox)
+	}
+}
+
+// execInbox takes a batch. If the inbox still calls, it is the first item that thieves find, and then the batch.
+func execInbox(w *Worker, it *Item) (next *Item) {
+	w.uncount()
+	r := groupRunOf(it.Body)
+	b, n, calls := r.awaitBatch(w)
+	units := int64(n)
+	if n > 1 {
+		units++ // the batch's item
+	}
+	if !calls {
+		units-- // the inbox's own
+	}
+	if units > 0 {
+		r.left.In(units)
+	} else if units < 0 {
+		partsOf(w).futures++
+	}
+	if calls {
+		w.Push(it)
+	}
+	switch {
+	case n == 0:
+		return nil
+	case n == 1:
+		f := b.remove(0)
+		executorOf(w.core).groupBatches.put(b)
+		return &r.task(w, f).Item
+	}
+	return r.openBatch(w, b, n)
+}
+
+// awaitBatch takes the oldest batch, which has n functions; n is 0 if there is none. calls says whether the inbox still
+// calls.
+//
+// The inbox calls after a batch of several functions: others may come meanwhile, and to inject the inbox anew costs the
+// caller of Go several times as much as to add a function. If the batch before was the only one, awaitBatch first waits
+// a moment, so that the next one has many functions.
+func (r *groupRun) awaitBatch(w *Worker) (b *groupBatch, n int, calls bool) {
+	g := r.group
+	for looks := 0; ; looks++ {
+		stays := g.drained && looks < inboxLooks && r.mayStay(w)
+		if stays {
+			for range inboxPause {
+				osthread.Yield()
+			}
+		}
+		g.mu.Lock()
+		b, n = g.groupInbox.take()
+		more := g.oldest != nil
+		calls = more || n > 1 || n == 0 && stays
+		g.calls, g.drained = calls, calls && !more
+		g.mu.Unlock()
+		if n > 0 || !stays {
+			return b, n, calls
+		}
+	}
+}
+
+// mayStay reports whether worker w may wait for functions from outside: nobody waits for the group, and w has nothing
+// else to do.
+func (r *groupRun) mayStay(w *Worker) bool {
+	return r.open.Load() == 1 && w.waits.run == nil && w.core.injector.isEmpty()
+}

@@ -1,0 +1,133 @@
+package executor_test
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
+	"github.com/stretchr/testify/require"
+)
+
+// hold occupies the only worker of ex until the function that hold returns is called.
+func hold(g *executor.Group) (let func()) {
+	begun, gate := make(chan struct{}), make(chan struct{})
+	g.Go(func() error {
+		close(begun)
+		<-gate
+		return nil
+	})
+	<-begun
+	return func() { close(gate) }
+}
+
+// A function from outside comes after all that the functions before it have given to the group, as if a worker took one
+// at a time.
+func TestGroupDepthFirst(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: -1})
+	g := executor.NewGroup(ex)
+	let := hold(g)
+	const n = 200
+	var order []int // of the only worker
+	for i := range n {
+		g.Go(func() error {
+			order = append(order, 2*i)
+			g.Go(func() error { order = append(order, 2*i+1); return nil })
+			return nil
+		})
+	}
+	let()
+	require.NoError(t, g.Wait())
+	require.Len(t, order, 2*n)
+	for i := range n {
+		at := 0
+		for order[at] != 2*i {
+			at++
+		}
+		require.Equal(t, 2*i+1, order[at+1], "after function %d", i)
+	}
+}
+
+// A function from outside that has ended is not kept alive by others that were given with it.
+func TestGroupForgetsFunctions(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: -1})
+	g := executor.NewGroup(ex)
+	let := hold(g)
+	var freed atomic.Int32
+	const n = 10
+	for range n {
+		big := new([1 << 16]byte)
+		runtime.AddCleanup(big, func(int) { freed.Add(1) }, 0)
+		g.Go(func() error { big[0]++; return nil })
+	}
+	ended, gate := make(chan struct{}), make(chan struct{})
+	g.Go(func() error {
+		close(ended)
+		<-gate
+		return nil
+	})
+	let()
+	<-ended
+	eventually(func() bool { runtime.GC(); return freed.Load() == n })
+	close(gate)
+	require.NoError(t, g.Wait())
+}
+
+// Functions that wait for a worker take little memory.
+func TestGroupQueueIsSmall(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: -1})
+	g := executor.NewGroup(ex)
+	let := hold(g)
+	const n = 1_000_000
+	fn := func() error { return nil }
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range n {
+		g.Go(fn)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	let()
+	require.NoError(t, g.Wait())
+	require.Less(t, int64(after.HeapAlloc)-int64(before.HeapAlloc), int64(24*n))
+}
+
+// Several goroutines outside give functions one after the other, some of which fail to return. Each is called once, and
+// tasks and failures are counted.
+func TestGroupGives(t *testing.T) {
+	onEach(t, []int{1, 2, 4}, func(t *testing.T, ex *executor.Executor) {
+		const callers = 3
+		n := testkit.Scale(5000)
+		g := executor.NewGroup(ex)
+		g.KeepGoing()
+		var calls atomic.Int64
+		var all sync.WaitGroup
+		before := ex.Stats().Total.Tasks
+		for range callers {
+			all.Go(func() {
+				for i := range n {
+					g.Go(func() error {
+						calls.Add(1)
+						if i%1000 == 500 {
+							panic("a function fails")
+						}
+						return nil
+					})
+				}
+			})
+		}
+		all.Wait()
+		err := g.Wait()
+		require.EqualValues(t, callers*n, calls.Load())
+		require.EqualValues(t, callers*n, ex.Stats().Total.Tasks-before)
+		if n > 500 {
+			require.Error(t, err)
+			joined, ok := err.(interface{ Unwrap() []error })
+			require.True(t, ok)
+			require.Len(t, joined.Unwrap(), callers*((n+499)/1000))
+		}
+	})
+}
