@@ -19,7 +19,7 @@ func TestDump(t *testing.T) {
 		eventually(func() bool { return ex.Parked() == 2 })
 		s := dump(ex)
 		require.Regexp(t,
-			`executor "dumped": 2 workers, policy adaptive, callers (brief|idle)( because of [A-Za-z.]+)?, thieves 0`, s)
+			`executor "dumped": 2 workers, policy adaptive, callers (brief|busy|idle)( because of [A-Za-z.]+)?, thieves 0`, s)
 		require.Contains(t, s, "notifier: stack=")
 		require.Contains(t, s, "injector: 0 items")
 		for id, thread := range ex.Threads() {
