@@ -1,0 +1,5 @@
+module github.com/magpie-go/magpie/executor/cluster
+
+go 1.26.0
+
+replace github.com/magpie-go/magpie => ../..
