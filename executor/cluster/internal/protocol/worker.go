@@ -3,7 +3,6 @@ package protocol
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
@@ -13,8 +12,8 @@ import (
 type Limits struct {
 	Lost    int           // how many workers may be lost with a partition, beyond the first, before it is poison
 	Missing int           // how often a plan or an input may be missing before the run fails
-	Wait    time.Duration // how old a Start message may be that begins a run: at most half of the time that states are kept
-	Width   int           // a record of marks has at most this many; above it is cut into blocks
+	Wait    time.Duration // an older Start message begins no run: at most half of the time that states are kept
+	Width   int           // a set of more members is cut into blocks
 	Delay   time.Duration // before a message is delivered again; doubles with each delivery, up to 64 times as long
 }
 
@@ -30,7 +29,7 @@ type Worker struct {
 	Runner Runner
 	Limits Limits
 
-	// Each calls f(0) … f(n-1), in any order and on any threads, until one of them fails, and returns an error of theirs.
+	// Each calls f(0) … f(n-1), in any order and on any threads, until one fails, and returns an error of theirs.
 	Each func(n int, f func(i int) error) error
 }
 
@@ -120,8 +119,7 @@ func (w *Worker) start(ctx context.Context, d Delivery, m wire.Message) error {
 	}
 	state := wire.State{V: wire.Version, Phase: wire.Running, Plan: m.Plan, Begin: *m.Begin, Began: d.Stored()}
 	if d.Age() >= w.Limits.Wait { // G1: the run may have ended, and its state may have been removed
-		state = gone(fmt.Sprintf("its Start message is %v old: no worker has begun it, or its records were removed",
-			d.Age()))
+		state = gone("its Start message is too old: no worker has begun it in time, or its records were removed")
 	}
 	err = w.Store.Create(ctx, StateKey(m.Run), wire.Encode(state)) // P1: the state, then the partitions
 	if errors.Is(err, ErrExists) {
