@@ -10,6 +10,7 @@ import (
 type exploration struct {
 	seeds [2]maphash.Seed
 	seen  map[[2]uint64]bool // by two hashes of the world; true: it is on the path
+	begin *world
 	path  []step
 	buf   []byte
 	steps int
@@ -28,11 +29,12 @@ func explore(s *scenario) (e *exploration, wrong string) {
 		switch p := recover().(type) {
 		case nil:
 		case violation:
-			wrong = string(p) + "\n" + e.retrace(s)
+			wrong = string(p) + "\n" + e.retrace()
 		default:
 			panic(p)
 		}
 	}()
+	e.begin = w.clone()
 	e.visit(w)
 	return e, ""
 }
@@ -71,9 +73,9 @@ func (e *exploration) visit(w *world) {
 }
 
 // retrace tells the steps of the path. The last one may violate a promise.
-func (e *exploration) retrace(s *scenario) string {
+func (e *exploration) retrace() string {
 	var b strings.Builder
-	w := newWorld(newTexts(s))
+	w := e.begin
 	for i, s := range e.path {
 		w.order()
 		b.WriteString(w.tell(s))

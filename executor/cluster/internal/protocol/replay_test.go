@@ -12,8 +12,8 @@ import (
 
 // A program is a call of the code under test, by a worker, the submitter or the canceller. What it does next is a
 // function of the results that its calls of Store, Delivery, States and Runner have had so far: a node of a tree stands
-// for these. To learn it, the program is called anew, the results are replayed, and the call after them panics. Each node
-// is computed once. Random walks do not come back to a node: there a program is a coroutine, see live_test.go.
+// for these. To learn it, the program is called anew, the results are replayed, and the call after them panics. Each
+// node is computed once. Random walks do not come back to a node: there a program is a coroutine, see live_test.go.
 
 // An opKind is a kind of call that is a step: the world may change before it and after it.
 type opKind int
@@ -26,13 +26,14 @@ const (
 	opBury
 	opAck
 	opRun
+	opPut     // of the plan
 	opPlan    // may find no plan
 	opAge     // may be old
 	opReturns // the program has returned
 )
 
 func (k opKind) String() string {
-	return [...]string{"get", "create", "update", "publish", "bury", "ack", "run", "plan", "age", "return"}[k]
+	return [...]string{"get", "create", "update", "publish", "bury", "ack", "run", "put", "plan", "age", "return"}[k]
 }
 
 // An op is a call of a program, with its arguments.
@@ -59,7 +60,7 @@ const (
 	ended            // Run: its context is cancelled, since the state is final
 	tooLate          // Run: its context has ended at the deadline; Age: it is old
 	notFound         // Plan
-	deniesIt         // Run: this worker lacks a function
+	lacksIt          // Run: this worker has no such function
 )
 
 // A result is what a call has returned.
@@ -117,6 +118,7 @@ type texts struct {
 	serial []int // the outputs of partitions, as the serial run writes them: numbers of values
 	raw    []int // the messages of partitions
 	begin  int   // the Start message
+	alien  []int // messages that nobody of this queue has written
 
 	states   map[int]wire.State // decoded values
 	walks    bool               // programs are coroutines
@@ -244,12 +246,15 @@ func (e *env) Publish(_ context.Context, posts ...Post) error {
 	return [...]error{nil, nil, errDoubt}[e.do(o).verdict]
 }
 
-// The plan is always stored, except where a scenario says that it is missing for a while.
-func (e *env) PutObject(context.Context, []byte) (string, error) { return planHash, nil }
+func (e *env) PutObject(context.Context, []byte) (string, error) {
+	e.do(op{kind: opPut})
+	return planHash, nil
+}
+
 func (e *env) GetObject(context.Context, string) ([]byte, error) { panic("not called by the protocol") }
 
 func (e *env) Plan(_ context.Context, hash string) (*wire.Plan, error) {
-	if e.hidesPlan && e.do(op{kind: opPlan}).verdict == notFound || hash != planHash {
+	if (e.hidesPlan || e.noPlan) && e.do(op{kind: opPlan}).verdict == notFound || hash != planHash {
 		return nil, fmt.Errorf("plan %s: %w", hash, ErrMissing)
 	}
 	return e.plan, nil
@@ -277,7 +282,7 @@ func (e *env) Run(_ context.Context, _ string, plan *wire.Plan, part int, inputs
 	switch e.do(o).verdict {
 	case fails:
 		return wire.Output{}, &TaskError{Task: "t", Err: errors.New("fails")}
-	case deniesIt:
+	case lacksIt:
 		return wire.Output{}, errors.New("no function of this name")
 	case ended:
 		e.cancel(ErrEnded)
@@ -345,7 +350,8 @@ func (t *texts) handling(message int, again bool) *node {
 	}
 	n := t.handlers[key]
 	if n == nil || t.walks {
-		n = t.begins(fmt.Sprintf("worker with %s, again %v", t.values.text[message], again), func(e *env) (wire.State, error) {
+		name := fmt.Sprintf("worker with %s, again %v", t.values.text[message], again)
+		n = t.begins(name, func(e *env) (wire.State, error) {
 			e.message, e.again = message, again
 			w := &Worker{Name: "w", Store: e, States: e, Plans: e, Runner: e, Limits: e.limits, Each: inOrder}
 			return wire.State{}, w.Handle(context.Background(), e)

@@ -68,22 +68,27 @@ var scenarios = []exploredScenario{
 	{scenario{name: "spread", plan: spread}, 1, 2, []string{"done"}},
 	{scenario{name: "diamond", plan: diamond}, 1, 2, []string{"done"}},
 	{scenario{name: "three workers", plan: join, workers: 3}, 0, 1, []string{"done"}},
-	{scenario{name: "blocks", plan: loose, limits: Limits{Width: 2}}, 1, 1, []string{"done"}},
+	{scenario{name: "blocks", plan: planOf(2), limits: Limits{Width: 1}}, 1, 2, []string{"done"}},
+	{scenario{name: "larger blocks", plan: loose, limits: Limits{Width: 2}}, 0, 1, []string{"done"}},
 	{scenario{name: "submitter", plan: single, submits: true}, 2, 3, []string{"done", "none"}},
 	{scenario{name: "cancel", plan: single, cancels: true}, 1, 2, []string{"done", "cancel"}},
-	{scenario{name: "cancel a join", plan: join, cancels: true}, 1, 1, []string{"done", "cancel"}},
-	{scenario{name: "cancel what is submitted", plan: single, submits: true, cancels: true}, 2, 3,
+	{scenario{name: "cancel a join", plan: join, cancels: true}, 0, 1, []string{"done", "cancel"}},
+	{scenario{name: "cancel what is submitted", plan: single, submits: true, cancels: true, kinds: crash}, 2, 3,
 		[]string{"cancel", "done", "none"}},
 	{scenario{name: "function may fail", plan: retried(pair, 1), failing: second}, 1, 2, []string{"done", "task"}},
 	{scenario{name: "function fails", plan: retried(join, 1), failing: first, failsOnly: true}, 1, 2,
 		[]string{"task"}},
-	{scenario{name: "poison", plan: pair, poison: second, limits: Limits{Lost: 1}}, 2, 3, []string{"poison"}},
+	{scenario{name: "poison", plan: pair, poison: second, limits: Limits{Lost: 1}}, 1, 2, []string{"poison"}},
 	{scenario{name: "poison beside a failure", plan: join, poison: first, failing: second, limits: Limits{Lost: 1}},
 		1, 2, []string{"poison", "task"}},
-	{scenario{name: "removed records", plan: single, ages: true, removes: true}, 2, 3, []string{"none", "gone"}},
+	{scenario{name: "removed records", plan: single, ages: true, removes: true}, 1, 2, []string{"none", "gone"}},
 	{scenario{name: "deadline", plan: pair, ages: true, deadline: true}, 1, 2, []string{"done", "deadline", "gone"}},
 	{scenario{name: "hidden plan", plan: pair, hidesPlan: true}, 1, 3, []string{"done"}},
-	{scenario{name: "lacking worker", plan: single, denies: true}, 2, 3, []string{"done"}},
+	{scenario{name: "no plan", plan: single, noPlan: true}, 1, 2, []string{"lost"}},
+	{scenario{name: "lacking worker", plan: single, kinds: allFaults | lack}, 2, 3, []string{"done"}},
+	{scenario{name: "lacking workers are not lost", plan: single, kinds: lack, limits: Limits{Lost: 1}}, 3, 4,
+		[]string{"done"}},
+	{scenario{name: "alien messages", plan: single, alien: true}, 0, 1, []string{"done", "gone"}},
 }
 
 // with returns the scenario with its defaults and a number of faults.
@@ -91,7 +96,9 @@ func (s exploredScenario) with(faults int) *scenario {
 	c := s.scenario
 	c.faults = faults
 	c.workers = max(2, c.workers)
-	c.kinds = allFaults
+	if c.kinds == 0 {
+		c.kinds = allFaults
+	}
 	defaults := Limits{Lost: 3, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
 	if c.limits.Lost != 0 {
 		defaults.Lost = c.limits.Lost

@@ -22,7 +22,7 @@ const (
 	stepRunFails
 	stepRunEnds
 	stepRunLate
-	stepRunDenied
+	stepRunLacks
 	stepDies    // the worker dies of the partition
 	stepStale   // a read finds an old revision
 	stepNoPlan  // or no plan
@@ -40,7 +40,7 @@ const (
 )
 
 func (s step) String() string {
-	name := [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run denied", "dies", "stale read",
+	name := [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
 		"no plan", "never", "silent", "later", "pending effect", "ack lost", "crash", "lease ends", "double", "ages",
 		"sweep", "forget"}[s.kind]
 	return fmt.Sprintf("%s actor %d at %d n %d", name, s.actor, s.at, s.n)
@@ -77,7 +77,8 @@ func (w *world) steps(to []step) []step {
 		if !e.free && may(slow) {
 			to = append(to, step{kind: stepExpire, fault: slow, at: at})
 		}
-		if may(double) && !slices.ContainsFunc(w.queue[:at], func(o entry) bool { return o.message == e.message }) {
+		same := func(o entry) bool { return o.message == e.message }
+		if may(double) && !slices.ContainsFunc(w.queue[:at], same) {
 			to = append(to, step{kind: stepDouble, fault: double, at: at})
 		}
 	}
@@ -104,7 +105,7 @@ func (w *world) beginsLate() bool {
 // runsAlone reports whether partitions only run. A call of Run has no effect then and sees nothing but its arguments, so
 // it may come before all steps of others, and a crash before it is one after it.
 func (w *world) runsAlone() bool {
-	return !w.cancels && !w.removes && !w.deadline && !w.denies && len(w.failing) == 0 && len(w.poison) == 0
+	return !w.cancels && !w.removes && !w.deadline && w.kinds&lack == 0 && len(w.failing) == 0 && len(w.poison) == 0
 }
 
 // calls appends what may become of the next call of an actor.
@@ -112,6 +113,8 @@ func (w *world) calls(to []step, actor int) []step {
 	may := func(f fault) bool { return w.left > 0 && w.kinds&f != 0 }
 	o := &w.actors[actor].node.op
 	switch {
+	case o.kind == opPlan && w.noPlan:
+		return append(to, step{kind: stepNoPlan, actor: actor})
 	case o.kind != opRun:
 		to = append(to, step{kind: stepCall, actor: actor})
 	case w.poison[o.part]:
@@ -129,15 +132,15 @@ func (w *world) calls(to []step, actor int) []step {
 		if w.deadline && w.old {
 			to = append(to, step{kind: stepRunLate, actor: actor})
 		}
-		if w.denies && may(crash) {
-			to = append(to, step{kind: stepRunDenied, fault: crash, actor: actor})
+		if may(lack) {
+			to = append(to, step{kind: stepRunLacks, fault: lack, actor: actor})
 		}
 	}
 	switch o.kind {
 	case opGet:
 		if may(stale) {
 			for _, key := range o.keys {
-				for revision := range max(0, len(w.history(key))) {
+				for revision := range len(w.history(key)) {
 					to = append(to, step{kind: stepStale, fault: stale, actor: actor, at: key, n: revision})
 				}
 			}
@@ -178,29 +181,30 @@ func (w *world) take(s step) {
 	case stepDeliver:
 		e := &w.queue[s.at]
 		young := int(e.message) == w.begin && !w.old
-		w.actors[s.actor] = actor{w.handling(int(e.message), e.again), s.at, young}
+		over := w.newest(stateNumber) != 0 && w.state().Final()
+		w.actors[s.actor] = actor{w.handling(int(e.message), e.again), s.at, young, over}
 		e.again, e.free = true, false
 		w.settle(s.actor)
 	case stepCall:
 		w.goOn(s.actor, w.call(s.actor))
 	case stepRunFails:
+		w.failed[o.part]++
 		w.goOn(s.actor, result{verdict: fails})
 	case stepRunEnds:
 		w.goOn(s.actor, result{verdict: ended})
 	case stepRunLate:
 		w.goOn(s.actor, result{verdict: tooLate})
-	case stepRunDenied:
-		w.goOn(s.actor, result{verdict: deniesIt})
+	case stepRunLacks:
+		w.goOn(s.actor, result{verdict: lacksIt})
 	case stepDies, stepCrash:
 		w.leave(s.actor)
 	case stepStale:
 		r := w.get(o.keys)
-		r.records[slices.Index(o.keys, s.at)] = found{} // older than all, or:
-		if s.n > 0 {
-			if value := int(w.history(s.at)[s.n-1]); value != 0 {
-				r.records[slices.Index(o.keys, s.at)] = found{value, uint64(s.n)}
-			}
+		old := found{}
+		if s.n > 0 && w.history(s.at)[s.n-1] != 0 {
+			old = found{int(w.history(s.at)[s.n-1]), uint64(s.n)}
 		}
+		r.records[slices.Index(o.keys, s.at)] = old
 		w.goOn(s.actor, r)
 	case stepNoPlan:
 		w.goOn(s.actor, result{verdict: notFound})
@@ -248,6 +252,12 @@ func (w *world) call(actor int) result {
 		if o.wrong != "" && !w.removed {
 			violated("%s", o.wrong)
 		}
+		if w.actors[actor].after && w.left == w.faults {
+			violated("partition %d runs, and the run was over when its message was delivered", o.part)
+		}
+		return result{}
+	case opPut:
+		w.stored = true
 		return result{}
 	case opAge:
 		if w.old {
@@ -314,8 +324,8 @@ func (w *world) settle(actor int) {
 	if n.op.kind != opReturns {
 		return
 	}
-	if actor >= w.workers && w.cancels && n.op.err == nil && n.run.name == "canceller" && !n.op.state.Final() {
-		violated("Cancel returns, and the state is %s", n.op.state.Phase)
+	if n.run.name == "canceller" && n.op.err == nil && n.op.state.Phase != w.state().Phase {
+		violated("Cancel returns %s, and the state is %s", n.op.state.Phase, w.state().Phase)
 	}
 	w.leave(actor)
 }
@@ -339,4 +349,4 @@ func (w *world) leave(actor int) {
 }
 
 // idle is a worker without a message, or a program that is over.
-var idle = actor{nil, none, false}
+var idle = actor{entry: none}

@@ -107,7 +107,8 @@ func (w *Worker) fail(ctx context.Context, d Delivery, m wire.Message, f *fatal)
 	}
 	failure := f.Failure
 	failure.Worker = w.Name
-	_, err := conclude(ctx, w.Store, m.Run, wire.Failed, &failure, gone("failed: "+f.Error()))
+	failed := wire.State{V: wire.Version, Phase: wire.Failed, Plan: m.Plan, Error: &failure}
+	_, err := conclude(ctx, w.Store, m.Run, wire.Failed, &failure, failed)
 	return err
 }
 

@@ -24,10 +24,11 @@ type scenario struct {
 	failsOnly bool         // and do
 	poison    map[int]bool // partitions that their workers die of
 	hidesPlan bool         // the plan may be missing, which is a stale read
+	noPlan    bool         // the plan is missing
+	alien     bool         // there are messages that nobody of this queue has written
 	ages      bool         // time passes: the Start message becomes old
 	deadline  bool         // the deadline is when it does
 	removes   bool         // records are removed after the end, and the state when the Start message is old
-	denies    bool         // a worker may lack a function, which is a fault
 	limits    Limits
 }
 
@@ -35,15 +36,16 @@ type scenario struct {
 type fault int
 
 const (
-	crash  fault = 1 << iota // a worker, the submitter or the canceller dies, or a worker lacks a function
+	crash  fault = 1 << iota // a worker, the submitter or the canceller dies
 	doubt                    // a write has no answer, and has an effect now, later or never; or some of its posts have
 	stale                    // a read returns an old revision
 	lost                     // an ack is lost
 	slow                     // a lease ends while the worker goes on
 	double                   // a message is there twice
-)
+	lack                     // a worker lacks the functions of a partition
 
-const allFaults = crash | doubt | stale | lost | slow | double
+	allFaults = crash | doubt | stale | lost | slow | double
+)
 
 const (
 	runName  = "run"
@@ -71,6 +73,9 @@ func newTexts(s *scenario) *texts {
 		t.raw = append(t.raw, t.values.number(string(wire.Encode(post(start, s.plan, i).Message))))
 		t.keys.number(OutputKey(runName, i))
 	}
+	far := post(start, s.plan, 0).Message
+	far.Part = len(s.plan.Parts)
+	t.alien = []int{t.values.number("hello"), t.values.number(string(wire.Encode(far)))}
 	for range s.plan.Parts { // in any order: the last round has all inputs
 		for i, part := range s.plan.Parts {
 			var inputs []wire.Output
@@ -104,7 +109,9 @@ type world struct {
 	old     bool      // the Start message is old
 	removed bool      // the records other than the state
 	forgot  bool      // the state was removed
+	stored  bool      // the plan
 	sent    bool      // the Start message was in the queue
+	failed  []byte    // how often each partition has failed
 }
 
 // An entry is a message in the queue.
@@ -119,6 +126,7 @@ type actor struct {
 	node  *node
 	entry int  // of a worker: its message in the queue, or none if that is gone
 	young bool // of a worker: its Start message was not old when it was delivered
+	after bool // of a worker: the run was over when its message was delivered
 }
 
 const none = -1
@@ -135,17 +143,23 @@ type violation string
 func violated(format string, args ...any) { panic(violation(fmt.Sprintf(format, args...))) }
 
 func newWorld(t *texts) *world {
-	w := &world{texts: t, left: t.faults, actors: make([]actor, t.workers)}
+	w := &world{texts: t, left: t.faults, actors: make([]actor, t.workers), failed: make([]byte, len(t.plan.Parts))}
 	for i := range w.actors {
 		w.actors[i] = idle
 	}
 	if t.submits {
-		w.actors = append(w.actors, actor{t.submitting(), none, false})
+		w.actors = append(w.actors, actor{node: t.submitting(), entry: none})
 	} else {
+		w.stored = true
 		w.enqueue(t.begin)
 	}
 	if t.cancels {
-		w.actors = append(w.actors, actor{t.cancelling(), none, false})
+		w.actors = append(w.actors, actor{node: t.cancelling(), entry: none})
+	}
+	if t.scenario.alien {
+		for _, message := range t.alien {
+			w.enqueue(message)
+		}
 	}
 	return w
 }
@@ -157,6 +171,7 @@ func (w *world) clone() *world {
 	c.actors = slices.Clone(w.actors)
 	c.pending = slices.Clone(w.pending)
 	c.letters = slices.Clone(w.letters)
+	c.failed = slices.Clone(w.failed)
 	return &c
 }
 
@@ -248,6 +263,9 @@ func (w *world) checkOutput(part, before, value int) {
 func (w *world) enqueue(message int) {
 	if message == w.begin {
 		w.sent = true
+		if !w.stored {
+			violated("the Start message is there before the plan")
+		}
 	}
 	if part := slices.Index(w.raw, message); part >= 0 {
 		for _, pred := range w.plan.Parts[part].Preds {
@@ -263,6 +281,13 @@ func (w *world) enqueue(message int) {
 func (w *world) acknowledge(at int) {
 	if at == none {
 		return
+	}
+	if message := w.queue[at].message; slices.Contains(w.alien, int(message)) {
+		// What claims to be of a run that is over is dropped.
+		dropped := int(message) != w.alien[0] && w.newest(stateNumber) != 0 && w.state().Final()
+		if !dropped && !slices.Contains(w.letters, message) {
+			violated("a message is lost: it is no dead letter")
+		}
 	}
 	w.queue = slices.Delete(w.queue, at, at+1)
 	shift := func(entry *int) {
@@ -326,18 +351,20 @@ func (w *world) checkEnd() {
 	if s.Error != nil {
 		switch s.Error.Reason {
 		case wire.Task:
-			expected = len(w.failing) > 0
+			expected = int(w.failed[s.Error.Part]) > w.plan.Parts[s.Error.Part].Retries
 		case wire.Poison:
 			expected = len(w.poison) > 0
 			if !slices.Contains(w.letters, int32(w.raw[s.Error.Part])) {
 				violated("a poison message is not among the dead letters")
 			}
+		case wire.Lost:
+			expected = w.noPlan && slices.Contains(w.letters, int32(w.begin))
 		case wire.Cancel:
 			expected = w.cancels
 		case wire.Deadline:
 			expected = w.deadline
 		case wire.Gone:
-			expected = w.old
+			expected = w.old || w.scenario.alien // which may be delivered before the run begins
 		}
 	}
 	if s.Phase == wire.Done && (w.failsOnly || len(w.poison) > 0) {
@@ -346,8 +373,10 @@ func (w *world) checkEnd() {
 	if !expected {
 		violated("the run ends as %s: %+v", s.Phase, s.Error)
 	}
-	if len(w.letters) > 0 && len(w.poison) == 0 {
-		violated("a good message is a dead letter")
+	for _, letter := range w.letters {
+		if len(w.poison) == 0 && !w.noPlan && !slices.Contains(w.alien, int(letter)) {
+			violated("a good message is a dead letter")
+		}
 	}
 }
 
@@ -415,14 +444,15 @@ func bit(b bool) byte {
 
 // key encodes w, which is in order.
 func (w *world) key(to []byte) []byte {
-	to = append(to, bit(w.forgot)<<3|bit(w.old)<<2|bit(w.removed)<<1|bit(w.sent), byte(w.left), byte(len(w.queue)), byte(len(w.pending)))
+	to = append(to, bit(w.stored)<<4|bit(w.forgot)<<3|bit(w.old)<<2|bit(w.removed)<<1|bit(w.sent), byte(w.left),
+		byte(len(w.queue)), byte(len(w.pending)))
 	for _, e := range w.queue {
 		to = binary.AppendUvarint(to, uint64(e.message))
 		to = append(to, bit(e.again)<<1|bit(e.free))
 	}
 	for _, a := range w.actors {
 		to = binary.AppendUvarint(to, uint64(idOf(a.node)+1))
-		to = append(to, byte(a.entry+1), bit(a.young))
+		to = append(to, byte(a.entry+1), bit(a.young)<<1|bit(a.after))
 	}
 	for _, p := range w.pending {
 		to = append(to, byte(p.op.kind), byte(p.entry+1), byte(len(p.op.keys)), byte(len(p.op.posts)))
@@ -435,6 +465,7 @@ func (w *world) key(to []byte) []byte {
 		to = binary.AppendUvarint(to, uint64(p.op.value))
 		to = binary.AppendUvarint(to, p.op.revision)
 	}
+	to = append(to, w.failed...)
 	to = append(to, byte(len(w.letters)))
 	for _, l := range w.letters {
 		to = binary.AppendUvarint(to, uint64(l))
