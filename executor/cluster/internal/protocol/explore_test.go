@@ -39,9 +39,16 @@ func explore(s *scenario) (e *exploration, wrong string) {
 	return e, ""
 }
 
-// visit visits w and all worlds after it. A world that comes again on the path to it would let the queue turn for ever:
-// faults are limited, so each path ends.
+// longest is more steps than any path has. Arbitrary.
+const longest = 2000
+
+// visit visits w and all worlds after it. Faults are limited, so each path ends: a world that comes again on the path to
+// it would let the queue turn for ever.
 func (e *exploration) visit(w *world) {
+	if len(e.path) > longest {
+		e.path = e.path[:100]
+		violated("this has no end; it begins with")
+	}
 	w.order()
 	e.buf = w.key(e.buf[:0])
 	key := [2]uint64{maphash.Bytes(e.seeds[0], e.buf), maphash.Bytes(e.seeds[1], e.buf)}

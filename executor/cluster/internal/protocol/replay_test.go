@@ -235,6 +235,9 @@ func (e *env) Update(_ context.Context, key string, value []byte, revision uint6
 	return [...]error{nil, ErrConflict, errDoubt}[r.verdict]
 }
 
+// Pause is no step.
+func (e *env) Pause(context.Context, int) error { return nil }
+
 func (e *env) Publish(_ context.Context, posts ...Post) error {
 	o := op{kind: opPublish}
 	for _, p := range posts {

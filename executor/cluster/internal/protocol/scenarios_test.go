@@ -68,8 +68,9 @@ var scenarios = []exploredScenario{
 	{scenario{name: "spread", plan: spread}, 1, 2, []string{"done"}},
 	{scenario{name: "diamond", plan: diamond}, 1, 2, []string{"done"}},
 	{scenario{name: "three workers", plan: join, workers: 3}, 0, 1, []string{"done"}},
-	{scenario{name: "blocks", plan: planOf(2), limits: Limits{Width: 1}}, 1, 2, []string{"done"}},
-	{scenario{name: "larger blocks", plan: loose, limits: Limits{Width: 2}}, 0, 1, []string{"done"}},
+	{scenario{name: "blocks", plan: loose, limits: Limits{Width: 2}}, 0, 1, []string{"done"}},
+	{scenario{name: "blocks and crashes", plan: loose, kinds: crash, limits: Limits{Width: 2}}, 1, 2, []string{"done"}},
+	{scenario{name: "tree of blocks", plan: planOf(5), workers: 1, limits: Limits{Width: 2}}, 0, 2, []string{"done"}},
 	{scenario{name: "submitter", plan: single, submits: true}, 2, 3, []string{"done", "none"}},
 	{scenario{name: "cancel", plan: single, cancels: true}, 1, 2, []string{"done", "cancel"}},
 	{scenario{name: "cancel a join", plan: join, cancels: true}, 0, 1, []string{"done", "cancel"}},
@@ -95,7 +96,9 @@ var scenarios = []exploredScenario{
 func (s exploredScenario) with(faults int) *scenario {
 	c := s.scenario
 	c.faults = faults
-	c.workers = max(2, c.workers)
+	if c.workers == 0 {
+		c.workers = 2
+	}
 	if c.kinds == 0 {
 		c.kinds = allFaults
 	}

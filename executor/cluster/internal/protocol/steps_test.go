@@ -102,8 +102,8 @@ func (w *world) beginsLate() bool {
 	return len(w.pending) > 0 || slices.ContainsFunc(w.actors, func(a actor) bool { return a.young })
 }
 
-// runsAlone reports whether partitions only run. A call of Run has no effect then and sees nothing but its arguments, so
-// it may come before all steps of others, and a crash before it is one after it.
+// runsAlone reports whether partitions only run. A call of Run has no effect then and sees nothing but its arguments,
+// so it may come before all steps of others, and a crash before it is one after it.
 func (w *world) runsAlone() bool {
 	return !w.cancels && !w.removes && !w.deadline && w.kinds&lack == 0 && len(w.failing) == 0 && len(w.poison) == 0
 }

@@ -13,12 +13,12 @@ type Limits struct {
 	Lost    int           // how many workers may be lost with a partition, beyond the first, before it is poison
 	Missing int           // how often a plan or an input may be missing before the run fails
 	Wait    time.Duration // an older Start message begins no run: at most half of the time that states are kept
-	Width   int           // a set of more members is cut into blocks
+	Width   int           // a set of more members is cut into blocks; at least 2
 	Delay   time.Duration // before a message is delivered again; doubles with each delivery, up to 64 times as long
 }
 
 // Defaults are arbitrary: they have worked in the tests with real servers.
-var Defaults = Limits{Lost: 3, Missing: 8, Wait: 12 * time.Hour, Width: 64, Delay: time.Second}
+var Defaults = Limits{Lost: 3, Missing: 8, Wait: 12 * time.Hour, Width: 8, Delay: time.Second}
 
 // A Worker handles deliveries. Any thread.
 type Worker struct {
