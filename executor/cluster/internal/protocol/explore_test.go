@@ -42,8 +42,8 @@ func explore(s *scenario) (e *exploration, wrong string) {
 // longest is more steps than any path has. Arbitrary.
 const longest = 2000
 
-// visit visits w and all worlds after it. Faults are limited, so each path ends: a world that comes again on the path to
-// it would let the queue turn for ever.
+// visit visits w and all worlds after it. Faults are limited, so each path ends: a world that comes again on the path
+// to it would let the queue turn for ever.
 func (e *exploration) visit(w *world) {
 	if len(e.path) > longest {
 		e.path = e.path[:100]

@@ -34,6 +34,7 @@ var faultPlans = []faultPlan{
 	{"lost acks", 0.2, scenario{faults: many, kinds: lost}},
 	{"writes in doubt", 0.02, scenario{faults: many, kinds: doubt}},
 	{"stale reads", 0.1, scenario{faults: many, kinds: stale}},
+	{"window of duplicates", 0.2, scenario{faults: many, kinds: window | crash}},
 	{"slow workers", 0.02, scenario{faults: many, kinds: slow}},
 	{"stale reads and writes in doubt", 0.03, scenario{faults: many, kinds: stale | doubt}},
 	{"all faults", 0.01, scenario{faults: many, kinds: allFaults}},

@@ -67,12 +67,15 @@ func stateOf(ctx context.Context, s Store, run string, ifNone wire.State) (state
 }
 
 // conclude makes the state of run final, unless it is so already, and returns it (C1). If there is none, it becomes
-// ifNone, which is final.
+// ifNone, which is final. A malformed state counts as one that is not final.
 func conclude(ctx context.Context, s Store, run string, phase wire.Phase, failure *wire.Failure, ifNone wire.State) (
 	state wire.State, err error) {
 	err = compareAndSet(ctx, s, func() error {
-		found, revision, err := stateOf(ctx, s, run, ifNone)
-		state = found
+		var revision uint64
+		state, revision, err = stateOf(ctx, s, run, ifNone)
+		if errors.Is(err, wire.ErrMalformed) { // nobody can go on from it
+			state, err = wire.State{V: wire.Version, Phase: wire.Running}, nil
+		}
 		if err != nil || state.Final() {
 			return err
 		}

@@ -31,6 +31,7 @@ const (
 	stepLater   // it has no answer, and its effect comes later
 	stepPending // such an effect comes
 	stepAckLost
+	stepDrops // a Publish appends no message that was there before
 	stepCrash
 	stepExpire // the lease of an entry ends
 	stepDouble // an entry is there twice
@@ -41,7 +42,7 @@ const (
 
 func (s step) String() string {
 	name := [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
-		"no plan", "never", "silent", "later", "pending effect", "ack lost", "crash", "lease ends", "double", "ages",
+		"no plan", "never", "silent", "later", "pending effect", "ack lost", "drops", "crash", "lease ends", "double", "ages",
 		"sweep", "forget"}[s.kind]
 	return fmt.Sprintf("%s actor %d at %d n %d", name, s.actor, s.at, s.n)
 }
@@ -162,10 +163,19 @@ func (w *world) calls(to []step, actor int) []step {
 			}
 		}
 	}
+	if o.kind == opPublish && may(window) && slices.ContainsFunc(o.posts, w.dropped) {
+		to = append(to, step{kind: stepDrops, fault: window, actor: actor})
+	}
 	if may(crash) {
 		to = append(to, step{kind: stepCrash, fault: crash, actor: actor})
 	}
 	return to
+}
+
+// dropped reports whether a window of duplicates may drop a message.
+func (w *world) dropped(message int) bool {
+	part := slices.Index(w.raw, message)
+	return part >= 0 && w.had[part]
 }
 
 // take takes a step.
@@ -222,6 +232,12 @@ func (w *world) take(s step) {
 		w.effect(&p.op, p.entry, -1)
 	case stepAckLost:
 		w.goOn(s.actor, result{})
+	case stepDrops:
+		posts := 0
+		for i, message := range o.posts {
+			posts |= int(bit(!w.dropped(message))) << i
+		}
+		w.goOn(s.actor, w.effect(o, none, posts))
 	case stepExpire:
 		w.queue[s.at].free = true
 	case stepDouble:

@@ -43,8 +43,9 @@ const (
 	slow                     // a lease ends while the worker goes on
 	double                   // a message is there twice
 	lack                     // a worker lacks the functions of a partition
+	window                   // the queue drops messages that it had before
 
-	allFaults = crash | doubt | stale | lost | slow | double
+	allFaults = crash | doubt | stale | lost | slow | double | window
 )
 
 const (
@@ -110,6 +111,7 @@ type world struct {
 	removed bool      // the records other than the state
 	forgot  bool      // the state was removed
 	stored  bool      // the plan
+	had     []bool    // by partition: its message was in the queue
 	sent    bool      // the Start message was in the queue
 	failed  []byte    // how often each partition has failed
 }
@@ -143,7 +145,9 @@ type violation string
 func violated(format string, args ...any) { panic(violation(fmt.Sprintf(format, args...))) }
 
 func newWorld(t *texts) *world {
-	w := &world{texts: t, left: t.faults, actors: make([]actor, t.workers), failed: make([]byte, len(t.plan.Parts))}
+	parts := len(t.plan.Parts)
+	w := &world{texts: t, left: t.faults, actors: make([]actor, t.workers), had: make([]bool, parts),
+		failed: make([]byte, parts)}
 	for i := range w.actors {
 		w.actors[i] = idle
 	}
@@ -171,6 +175,7 @@ func (w *world) clone() *world {
 	c.actors = slices.Clone(w.actors)
 	c.pending = slices.Clone(w.pending)
 	c.letters = slices.Clone(w.letters)
+	c.had = slices.Clone(w.had)
 	c.failed = slices.Clone(w.failed)
 	return &c
 }
@@ -268,6 +273,7 @@ func (w *world) enqueue(message int) {
 		}
 	}
 	if part := slices.Index(w.raw, message); part >= 0 {
+		w.had[part] = true
 		for _, pred := range w.plan.Parts[part].Preds {
 			if w.newest(outputOf(pred)) == 0 && !w.removed {
 				violated("partition %d is published before partition %d has an output", part, pred)
@@ -465,7 +471,9 @@ func (w *world) key(to []byte) []byte {
 		to = binary.AppendUvarint(to, uint64(p.op.value))
 		to = binary.AppendUvarint(to, p.op.revision)
 	}
-	to = append(to, w.failed...)
+	for part := range w.failed {
+		to = append(to, w.failed[part]<<1|bit(w.had[part]))
+	}
 	to = append(to, byte(len(w.letters)))
 	for _, l := range w.letters {
 		to = binary.AppendUvarint(to, uint64(l))
