@@ -102,7 +102,7 @@ func (s exploredScenario) with(faults int) *scenario {
 	if c.kinds == 0 {
 		c.kinds = allFaults
 	}
-	defaults := Limits{Lost: 3, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
+	defaults := Limits{Lost: 6, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
 	if c.limits.Lost != 0 {
 		defaults.Lost = c.limits.Lost
 	}

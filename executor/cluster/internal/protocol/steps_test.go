@@ -29,6 +29,7 @@ const (
 	stepNever   // a call has no answer, and no effect
 	stepSilent  // it has no answer, and its effect
 	stepLater   // it has no answer, and its effect comes later
+	stepOwn     // a write was tried twice: its answer is that the record has changed, by itself
 	stepPending // such an effect comes
 	stepAckLost
 	stepDrops // a Publish appends no message that was there before
@@ -42,7 +43,7 @@ const (
 
 func (s step) String() string {
 	name := [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
-		"no plan", "never", "silent", "later", "pending effect", "ack lost", "drops", "crash", "lease ends", "double", "ages",
+		"no plan", "never", "silent", "later", "own", "pending effect", "ack lost", "drops", "crash", "lease ends", "double", "ages",
 		"sweep", "forget"}[s.kind]
 	return fmt.Sprintf("%s actor %d at %d n %d", name, s.actor, s.at, s.n)
 }
@@ -163,6 +164,9 @@ func (w *world) calls(to []step, actor int) []step {
 			}
 		}
 	}
+	if (o.kind == opCreate || o.kind == opUpdate) && may(doubt) {
+		to = append(to, step{kind: stepOwn, fault: doubt, actor: actor})
+	}
 	if o.kind == opPublish && may(window) && slices.ContainsFunc(o.posts, w.dropped) {
 		to = append(to, step{kind: stepDrops, fault: window, actor: actor})
 	}
@@ -226,6 +230,9 @@ func (w *world) take(s step) {
 	case stepLater:
 		w.pending = append(w.pending, pending{*o, w.actors[s.actor].entry})
 		w.goOn(s.actor, result{verdict: inDoubt})
+	case stepOwn:
+		w.effect(o, none, -1)
+		w.goOn(s.actor, result{verdict: refused})
 	case stepPending:
 		p := w.pending[s.at]
 		w.pending = slices.Delete(w.pending, s.at, s.at+1)

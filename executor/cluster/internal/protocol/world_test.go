@@ -37,7 +37,7 @@ type fault int
 
 const (
 	crash  fault = 1 << iota // a worker, the submitter or the canceller dies
-	doubt                    // a write has no answer, and has an effect now, later or never; or some of its posts have
+	doubt                    // a write has no answer or a wrong one, and an effect now, later or never; or some of it has
 	stale                    // a read returns an old revision
 	lost                     // an ack is lost
 	slow                     // a lease ends while the worker goes on
@@ -357,7 +357,8 @@ func (w *world) checkEnd() {
 	if s.Error != nil {
 		switch s.Error.Reason {
 		case wire.Task:
-			expected = int(w.failed[s.Error.Part]) > w.plan.Parts[s.Error.Part].Retries
+			counted := int(w.failed[s.Error.Part]) + w.faults - w.left // a failure in doubt counts twice
+			expected = len(w.failing) > 0 && counted > w.plan.Parts[s.Error.Part].Retries
 		case wire.Poison:
 			expected = len(w.poison) > 0
 			if !slices.Contains(w.letters, int32(w.raw[s.Error.Part])) {
