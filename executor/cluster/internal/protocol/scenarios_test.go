@@ -85,7 +85,8 @@ var scenarios = []exploredScenario{
 	{scenario{name: "removed records", plan: single, ages: true, removes: true}, 1, 2, []string{"none", "gone"}},
 	{scenario{name: "deadline", plan: pair, ages: true, deadline: true}, 1, 2, []string{"done", "deadline", "gone"}},
 	{scenario{name: "hidden plan", plan: pair, hidesPlan: true}, 1, 3, []string{"done"}},
-	{scenario{name: "no plan", plan: single, noPlan: true}, 1, 2, []string{"lost"}},
+	{scenario{name: "no plan", plan: single, noPlan: true, limits: Limits{Missing: 1}}, 1, 2, []string{"lost"}},
+	{scenario{name: "plan that kills", plan: single, killing: true, limits: Limits{Lost: 1}}, 1, 2, []string{"poison"}},
 	{scenario{name: "lacking worker", plan: single, kinds: allFaults | lack}, 2, 3, []string{"done"}},
 	{scenario{name: "lacking workers are not lost", plan: single, kinds: lack, limits: Limits{Lost: 1}}, 3, 4,
 		[]string{"done"}},
@@ -108,6 +109,9 @@ func (s exploredScenario) with(faults int) *scenario {
 	defaults := Limits{Lost: 6, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
 	if c.limits.Lost != 0 {
 		defaults.Lost = c.limits.Lost
+	}
+	if c.limits.Missing != 0 {
+		defaults.Missing = c.limits.Missing
 	}
 	if c.limits.Width != 0 {
 		defaults.Width = c.limits.Width

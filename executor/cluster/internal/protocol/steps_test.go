@@ -132,6 +132,8 @@ func (w *world) calls(to []step, actor int) []step {
 	switch {
 	case o.kind == opPlan && w.noPlan:
 		return append(to, step{kind: stepNoPlan, actor: actor})
+	case o.kind == opPlan && w.killing:
+		return append(to, step{kind: stepDies, actor: actor})
 	case o.kind != opRun:
 		to = append(to, step{kind: stepCall, actor: actor})
 	case w.poison[o.part]:
