@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -355,6 +356,35 @@ func (g *Graph) choices() map[int32][]choice {
 		}
 	}
 	return chosen
+}
+
+// A role is why a call comes after another: as the input with that index, or one of those below.
+type role int
+
+const (
+	byOrder  role = -1
+	byChoice role = -2
+)
+
+// before yields the calls before call i. choices are those of i.
+func (g *Graph) before(i int32, choices []choice) iter.Seq2[int32, role] {
+	return func(yield func(int32, role) bool) {
+		for k, in := range g.calls[i].in {
+			if in >= 0 && !yield(in, role(k)) {
+				return
+			}
+		}
+		for _, a := range g.said(i).after {
+			if !yield(a, byOrder) {
+				return
+			}
+		}
+		for _, c := range choices {
+			if !yield(c.by, byChoice) {
+				return
+			}
+		}
+	}
 }
 
 // all returns the indices of all calls.

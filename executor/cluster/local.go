@@ -109,15 +109,16 @@ func (e *execution) bind(tasks *graph.Graph, calls []int32, choices map[int32][]
 		}
 	}
 	for k, i := range calls {
-		err := e.before(i, choices[i], func(before int32, in *port) error {
+		for before, role := range e.graph.before(i, choices[i]) {
+			in, err := e.port(i, before, role)
+			if err != nil {
+				return err
+			}
 			if from := e.at(before); from >= 0 {
 				e.added[from].Precede(e.added[k])
-				return nil
+			} else if err := e.decode(before, in, e.added[k]); err != nil {
+				return err
 			}
-			return e.decode(before, in, e.added[k])
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
@@ -192,33 +193,19 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// before calls yield for each call before call i, with the port of the input that it makes, if it does.
-func (e *execution) before(i int32, choices []choice, yield func(before int32, in *port) error) error {
-	c := &e.graph.calls[i]
-	f := e.functions[c.function]
-	for k, before := range c.in {
-		if before < 0 {
-			continue
+// port returns the port by which call i takes the result of another, or nil if it does not.
+func (e *execution) port(i, before int32, r role) (*port, error) {
+	switch r {
+	case byOrder:
+		return nil, nil
+	case byChoice:
+		if e.graph.prototypes[e.graph.calls[before].function].returns != e.index.hash {
+			return nil, fmt.Errorf("cluster: graph %q: call %s chooses, and does not return an int", e.graph.name,
+				e.graph.label(before))
 		}
-		if err := yield(before, f.input(k)); err != nil {
-			return err
-		}
+		return e.index, nil
 	}
-	for _, before := range e.graph.said(i).after {
-		if err := yield(before, nil); err != nil {
-			return err
-		}
-	}
-	for _, ch := range choices {
-		if by := &e.graph.prototypes[e.graph.calls[ch.by].function]; by.returns != e.index.hash {
-			return fmt.Errorf("cluster: graph %q: call %s chooses, and does not return an int", e.graph.name,
-				e.graph.label(ch.by))
-		}
-		if err := yield(ch.by, e.index); err != nil {
-			return err
-		}
-	}
-	return nil
+	return e.functions[e.graph.calls[i].function].input(int(r)), nil
 }
 
 // at returns where call i is in steps, or -1 if it is in another partition.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 
@@ -44,17 +45,22 @@ func (e *execution) results() *Results {
 }
 
 // newResults returns the results that the outputs of a run have.
-func newResults(run string, g *Graph, outputs []wire.Output) *Results {
+func newResults(ctx context.Context, objects objects, run string, g *Graph, outputs []wire.Output) (*Results, error) {
 	r := &Results{run: run, graph: g, values: map[int32]result{}}
 	taken := g.taken()
 	for _, o := range outputs {
 		for i, v := range o.Values {
-			if i >= 0 && i < len(g.calls) && g.kept(int32(i), taken) {
-				r.values[int32(i)] = result{packed: v}
+			if i < 0 || i >= len(g.calls) || !g.kept(int32(i), taken) {
+				continue
 			}
+			v, err := fetch(ctx, objects, v)
+			if err != nil {
+				return nil, fmt.Errorf("cluster: result of call %s of graph %q: %w", g.label(int32(i)), g.name, err)
+			}
+			r.values[int32(i)] = result{packed: v}
 		}
 	}
-	return r
+	return r, nil
 }
 
 // Result returns the result of the call in a run of its graph, or of one that is equal: the graph that a program builds

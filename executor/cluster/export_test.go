@@ -1,0 +1,7 @@
+package cluster
+
+var (
+	NewPlan    = newPlan
+	NewRunner  = newRunner
+	NewResults = newResults
+)
