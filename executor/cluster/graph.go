@@ -81,13 +81,16 @@ type more struct {
 
 var nothingMore more
 
-// said returns what is said of call i. It is not to be changed.
-func (g *Graph) said(i int32) *more {
-	if m := g.calls[i].more; m != nil {
-		return m
+// said returns what is said of the call. It is not to be changed.
+func (c *call) said() *more {
+	if c.more != nil {
+		return c.more
 	}
 	return &nothingMore
 }
+
+// said returns what is said of call i.
+func (g *Graph) said(i int32) *more { return g.calls[i].said() }
 
 // label returns how errors call a call.
 func (g *Graph) label(i int32) string {
