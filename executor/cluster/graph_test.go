@@ -119,6 +119,7 @@ func TestGraphJSONIsChecked(t *testing.T) {
 		require.Zero(t, read.Len())
 	}
 	require.NoError(t, new(cluster.Graph).UnmarshalJSON([]byte(`{"v":1,"name":"","functions":[],"calls":[]}`)))
+	require.ErrorContains(t, g.UnmarshalJSON(good), "not empty")
 }
 
 func TestGraphRefuses(t *testing.T) {

@@ -140,10 +140,14 @@ func (g *Graph) Hash() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// UnmarshalJSON reads what [Graph.MarshalJSON] has written, with any white space. It returns an error, and leaves g as
-// it was, for anything else. The JSON may come from outside: time and memory are in proportion to its length, and an
-// error quotes at most 80 bytes of a name. Whether functions exist is found out when the graph runs.
+// UnmarshalJSON reads what [Graph.MarshalJSON] has written, with any white space, into an empty graph. It returns an
+// error, and leaves g as it was, for anything else. The JSON may come from outside: time and memory are in proportion
+// to its length, and an error quotes at most 80 bytes of a name. Whether functions exist is found out when the graph
+// runs.
 func (g *Graph) UnmarshalJSON(data []byte) error {
+	if len(g.calls)+len(g.values) > 0 {
+		return fmt.Errorf("cluster: graph %q is not empty: read the JSON into a new one", g.name)
+	}
 	read, err := readGraph(data)
 	if err != nil {
 		return fmt.Errorf("cluster: this is not the JSON of a graph: %w", shortened(err))

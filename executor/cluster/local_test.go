@@ -372,6 +372,32 @@ func TestOtherTypesOfTheSameStructure(t *testing.T) {
 	want(t, mustRun(t, ran, g), c, theirs{11})
 }
 
+// A worker's type for the index may be another than the submitter's.
+func TestChoiceByAnotherInt(t *testing.T) {
+	type index int
+	f := newFunctions()
+	built := cluster.NewRegistry()
+	which := cluster.Register(built, "which", func(_ context.Context, n int) (int, error) { return n, nil })
+	g := cluster.NewGraph("g")
+	c := which.Call(g, cluster.Value(0))
+	arm := f.one.Call(g)
+	cluster.Choose(c, arm)
+	cluster.Register(f.reg, "which", func(_ context.Context, n int) (index, error) { return index(n), nil })
+	want(t, mustRun(t, f.reg, g), arm, 1)
+}
+
+// The graph of a function of RegisterSub is called like the call, and that may be longer than a name.
+func TestLongNames(t *testing.T) {
+	f := newFunctions()
+	long := strings.Repeat("long", 50)
+	sub := cluster.RegisterSub(f.reg, long, func(context.Context, *cluster.Graph, int) (cluster.Arg[int], error) {
+		return cluster.Value(1), nil
+	})
+	g := cluster.NewGraph(long)
+	c := sub.Call(g, cluster.Value(1)).Named(long)
+	want(t, mustRun(t, f.reg, g), c, 1)
+}
+
 // Only a graph that was read can have such a call.
 func TestChoiceByText(t *testing.T) {
 	f := newFunctions()

@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -70,10 +71,14 @@ func newPlan(g *Graph, target time.Duration, class func(functions []int32) strin
 	return plan, nil
 }
 
-// cost returns the cost of all calls.
+// cost returns the cost of all calls, or the longest duration if that is less.
 func (g *Graph) cost() (sum time.Duration) {
 	for i := range g.calls {
-		sum += g.calls[i].worth()
+		own := g.calls[i].worth()
+		if sum > math.MaxInt64-own {
+			return math.MaxInt64
+		}
+		sum += own
 	}
 	return sum
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -254,4 +255,15 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = runParts(t, newExecutor(t), f.reg, cluster.NewGraph("empty"), 0, 0)
 	require.NoError(t, err)
+}
+
+func TestCost(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	f.one.Call(g)
+	f.one.Call(g).Cost(time.Second)
+	require.Equal(t, time.Second+cluster.DefaultCost, cluster.CostOf(g))
+	f.one.Call(g).Cost(math.MaxInt64)
+	f.one.Call(g).Cost(math.MaxInt64)
+	require.Equal(t, time.Duration(math.MaxInt64), cluster.CostOf(g))
 }
