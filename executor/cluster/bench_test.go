@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
 
 // BenchmarkMillion does what a submitter and a worker do with a graph of a million calls, with three inputs each.
@@ -71,4 +72,20 @@ func BenchmarkMillion(b *testing.B) {
 			require.NoError(b, err)
 		}
 	})
+}
+
+// BenchmarkPartition runs partitions of one call, with an input from another.
+func BenchmarkPartition(b *testing.B) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	f.double.Call(g, f.one.Call(g))
+	plan, err := cluster.NewPlan(g, 0, func([]int32) string { return "any" })
+	require.NoError(b, err)
+	runner := cluster.NewRunner(newExecutor(b), f.reg, &objects{}, 1<<20)
+	inputs := []wire.Output{{Part: 0, Values: map[int]wire.Value{0: {Data: []byte("1")}}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := runner.Run(b.Context(), "run", plan, 1, inputs)
+		require.NoError(b, err)
+	}
 }

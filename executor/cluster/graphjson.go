@@ -52,6 +52,7 @@ type (
 		Choose   []int32       `json:"choose,omitempty"`
 		Hold     []int32       `json:"hold,omitempty"`
 		Cost     time.Duration `json:"cost,omitempty"`
+		Size     int64         `json:"size,omitempty"`
 		Colocate string        `json:"colocate,omitempty"`
 		Retries  int           `json:"retries,omitempty"`
 		Keep     bool          `json:"keep,omitempty"`
@@ -94,7 +95,7 @@ func (l callList) MarshalJSON() ([]byte, error) {
 		m := c.said()
 		if err := e.Encode(callJSON{
 			Function: c.function, In: c.in, Cost: c.cost, Name: m.name, After: m.after, Choose: m.choose, Hold: m.hold,
-			Colocate: m.colocate, Retries: m.retries, Keep: m.keep, AnyOf: m.anyOf,
+			Size: m.size, Colocate: m.colocate, Retries: m.retries, Keep: m.keep, AnyOf: m.anyOf,
 		}); err != nil {
 			return nil, err
 		}
@@ -118,7 +119,7 @@ func (l *callList) UnmarshalJSON(data []byte) error {
 		}
 		m := more{
 			name: c.Name, after: c.After, choose: c.Choose, hold: c.Hold,
-			colocate: c.Colocate, retries: c.Retries, keep: c.Keep, anyOf: c.AnyOf,
+			size: c.Size, colocate: c.Colocate, retries: c.Retries, keep: c.Keep, anyOf: c.AnyOf,
 		}
 		read := call{function: c.Function, in: c.In, cost: c.Cost}
 		if m.says() {
@@ -277,8 +278,8 @@ func (g *Graph) checkCall(i int32, used *uses) error {
 		}
 	}
 	m := c.said()
-	if c.cost < 0 || m.retries < 0 || m.retries > maxRetries {
-		return errors.New("its cost or number of retries is out of bounds")
+	if c.cost < 0 || m.size < 0 || m.retries < 0 || m.retries > maxRetries {
+		return errors.New("its cost, size or number of retries is out of bounds")
 	}
 	if err := errors.Join(checkName("call", m.name), checkName("key of Colocate", m.colocate)); err != nil {
 		return err
@@ -296,7 +297,7 @@ func (g *Graph) checkCall(i int32, used *uses) error {
 // says reports whether m says anything.
 func (m *more) says() bool {
 	return len(m.after)+len(m.choose)+len(m.hold) > 0 ||
-		m.name != "" || m.colocate != "" || m.retries != 0 || m.keep || m.anyOf
+		m.name != "" || m.size != 0 || m.colocate != "" || m.retries != 0 || m.keep || m.anyOf
 }
 
 // ascending reports whether list has each number once, from 0 and below end, in ascending order.

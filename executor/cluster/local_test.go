@@ -382,8 +382,15 @@ func TestChoiceByAnotherInt(t *testing.T) {
 	c := which.Call(g, cluster.Value(0))
 	arm := f.one.Call(g)
 	cluster.Choose(c, arm)
+	other := which.Call(g, cluster.Value(0)) // c does not choose it
+	cluster.Choose(c, other)
+	none := f.one.Call(g)
+	cluster.Choose(other, none)
 	cluster.Register(f.reg, "which", func(_ context.Context, n int) (index, error) { return index(n), nil })
-	want(t, mustRun(t, f.reg, g), arm, 1)
+	res := mustRun(t, f.reg, g)
+	want(t, res, arm, 1)
+	_, err := none.Result(res)
+	require.ErrorIs(t, err, cluster.ErrAbsent)
 }
 
 // The graph of a function of RegisterSub is called like the call, and that may be longer than a name.

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -85,10 +86,7 @@ func (g *Graph) cost() (sum time.Duration) {
 
 // worth returns the cost of the call, known or not.
 func (c *call) worth() time.Duration {
-	if c.cost == 0 {
-		return DefaultCost
-	}
-	return c.cost
+	return cmp.Or(c.cost, DefaultCost)
 }
 
 // weighed returns the graph as the partitioner sees it. Calls that must be together are those of Colocate keys, those
@@ -113,7 +111,7 @@ func (g *Graph) weighed(choices map[int32][]choice) *split.Graph {
 			join(chooser(i), c)
 		}
 		for before, role := range g.before(i, choices[i]) {
-			w.Edge(before, i, edgeWeight(role))
+			w.Edge(before, i, g.edgeWeight(before, role))
 		}
 	}
 	for _, group := range groups {
@@ -122,12 +120,12 @@ func (g *Graph) weighed(choices map[int32][]choice) *split.Graph {
 	return w
 }
 
-// edgeWeight returns how much it costs to cut an edge, beyond a message. Sizes of results are not known.
-func edgeWeight(r role) int64 {
+// edgeWeight returns how many bytes pass between two partitions if an edge from call i is cut.
+func (g *Graph) edgeWeight(i int32, r role) int64 {
 	if r == byOrder {
-		return 1
+		return 1 // less than any result
 	}
-	return 2
+	return cmp.Or(g.said(i).size, DefaultSize)
 }
 
 // newPartitioned reads a plan, which may come from outside.
