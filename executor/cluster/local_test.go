@@ -140,6 +140,36 @@ func TestSubCalls(t *testing.T) {
 	want(t, res, text, "144")
 }
 
+// A call is absent if the result that its function has named is.
+func TestSubCallThatIsAbsent(t *testing.T) {
+	f := newFunctions()
+	sub := cluster.RegisterSub(f.reg, "sub", func(_ context.Context, sub *cluster.Graph, n int) (cluster.Arg[int], error) {
+		which := f.double.Call(sub, cluster.Value(n))
+		result := f.one.Call(sub)
+		cluster.Choose(which, result)
+		return result, nil
+	})
+	for n := range 2 {
+		g := cluster.NewGraph("g")
+		c := sub.Call(g, cluster.Value(n)).Keep()
+		text := f.text.Call(g, c)
+		for _, run := range []func(
+			context.Context, *executor.Executor, *cluster.Registry, *cluster.Graph,
+		) (*cluster.Results, error){cluster.Run, cluster.Rehearse} {
+			res, err := run(t.Context(), newExecutor(t), f.reg, g)
+			require.NoError(t, err)
+			if n == 0 {
+				want(t, res, text, "1")
+				continue
+			}
+			_, err = c.Result(res)
+			require.ErrorIs(t, err, cluster.ErrAbsent)
+			_, err = text.Result(res)
+			require.ErrorIs(t, err, cluster.ErrAbsent)
+		}
+	}
+}
+
 func TestSubCallsThatFail(t *testing.T) {
 	f := newFunctions()
 	type arg = cluster.Arg[int]
