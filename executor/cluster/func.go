@@ -32,8 +32,8 @@ func Register0[R any](reg *Registry, name string, fn func(context.Context) (R, e
 // Register registers a function of one input. A function of several kinds of input takes a struct, or see [Register2].
 //
 // fn may be called at the same time by several calls. It must not change its input: a result that several calls take is
-// one value, shared by all of them on one executor. It must be idempotent, since an attempt may be repeated after a
-// failure, of a machine too; [Key] tells attempts of one call from others.
+// one value, shared by all of them on one executor. It must be idempotent: it may be called again for a call after a
+// failure, of a machine too. [Key] is the same then.
 //
 // Register panics, as its siblings do, if fn is nil, if the name is "", too long or taken, or if the codec cannot
 // encode a type.
@@ -70,7 +70,8 @@ func Register3[A, B, C, R any](
 	})}
 }
 
-// RegisterAll registers a function of any number of inputs of one type. The slice is its own, the elements are not.
+// RegisterAll registers a function of any number of inputs of one type. The function may change the slice, but not what
+// is in it.
 func RegisterAll[A, R any](reg *Registry, name string, fn func(context.Context, []A) (R, error)) FuncAll[A, R] {
 	mustBe(name, fn != nil)
 	return FuncAll[A, R]{reg.add(name, &function{
@@ -94,7 +95,7 @@ func RegisterAll[A, R any](reg *Registry, name string, fn func(context.Context, 
 // one fails, the call fails. The functions that they call must be in the same registry.
 //
 // To the graph that calls it, it is a [Func] like others, and a worker may have it registered by [Register].
-// [Call.Retries] has no effect on its calls; it has on the calls that it adds.
+// [Call.Retries] has no effect on a call of the function. The calls that the function adds may have retries.
 func RegisterSub[A, R any](
 	reg *Registry, name string, fn func(ctx context.Context, sub *Graph, in A) (Arg[R], error),
 ) Func[A, R] {
