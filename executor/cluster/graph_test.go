@@ -234,3 +234,17 @@ func TestResults(t *testing.T) {
 	_, err = cluster.ResultOf[int](res, f.reg, "")
 	require.ErrorContains(t, err, `no call is named ""`)
 }
+
+func TestValueInTwoGraphs(t *testing.T) {
+	f := newFunctions()
+	five := cluster.Value(5)
+	first, second := cluster.NewGraph("first"), cluster.NewGraph("second")
+	a := f.double.Call(first, five)
+	f.double.Call(second, cluster.Value(6))
+	b := f.double.Call(second, five)
+	c := f.add.Call(first, five, five)
+	res := mustRun(t, f.reg, first)
+	want(t, res, a, 10)
+	want(t, res, c, 10)
+	want(t, mustRun(t, f.reg, second), b, 10)
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -267,4 +268,20 @@ func TestCodecsThatFail(t *testing.T) {
 
 func registerNamed[T any](reg *cluster.Registry, name string) cluster.Func0[T] {
 	return cluster.Register0(reg, name, func(context.Context) (v T, err error) { return v, nil })
+}
+
+// A value is encoded as each function that takes it has it.
+func TestValueForTwoCodecs(t *testing.T) {
+	reg, other := cluster.NewRegistry(), cluster.NewRegistry()
+	cluster.UseCodec[int](other, gobCodec{})
+	register := func(reg *cluster.Registry, name string) cluster.Func[int, string] {
+		return cluster.Register(reg, name, func(_ context.Context, n int) (string, error) { return strconv.Itoa(n), nil })
+	}
+	g := cluster.NewGraph("g")
+	five := cluster.Value(5)
+	register(reg, "a").Call(g, five)
+	register(other, "b").Call(g, five)
+	data, err := g.MarshalJSON()
+	require.NoError(t, err)
+	require.NoError(t, new(cluster.Graph).UnmarshalJSON(data))
 }

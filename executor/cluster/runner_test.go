@@ -325,3 +325,59 @@ func TestPartitionsAtTheSameTime(t *testing.T) {
 		}
 	})
 }
+
+// Calls that hold a semaphore are together, and so are a call that chooses and those that it chooses from.
+func TestTogether(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	sem := g.Semaphore("s", 1)
+	f.one.Call(g).Hold(sem)
+	which := f.one.Call(g)
+	arm := f.one.Call(g)
+	cluster.Choose(which, arm)
+	f.one.Call(g).Hold(sem)
+	var tasks [][]int
+	for _, part := range planOf(t, g).Parts {
+		tasks = append(tasks, part.Tasks)
+	}
+	require.ElementsMatch(t, [][]int{{0, 3}, {1, 2}}, tasks)
+}
+
+// A call that is in no partition would never run.
+func TestPlanWithoutACall(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	f.one.Call(g)
+	f.one.Call(g)
+	plan := planOf(t, g)
+	plan.Parts = plan.Parts[:1]
+	_, err := cluster.NewRunner(newExecutor(t), f.reg, &objects{}, 0).Run(t.Context(), "run", plan, 0, nil)
+	require.ErrorContains(t, err, "a task is in no partition")
+}
+
+// Only the largest results become objects, and only outputs of a partition give the results of its calls.
+func TestObjects(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	small := f.text.Call(g, cluster.Value(1))
+	large := f.text.Call(g, cluster.Value(1_000_000_000))
+	plan, err := cluster.NewPlan(g, time.Hour, func([]int32) string { return "any" })
+	require.NoError(t, err)
+	store := &objects{}
+	out, err := cluster.NewRunner(newExecutor(t), f.reg, store, 8).Run(t.Context(), "run", plan, 0, nil)
+	require.NoError(t, err)
+	require.Empty(t, out.Values[0].Object)
+	require.NotEmpty(t, out.Values[1].Object)
+	require.Len(t, store.content, 1)
+	res, err := cluster.NewResults(t.Context(), store, "run", g, []wire.Output{out})
+	require.NoError(t, err)
+	want(t, res, small, "1")
+	want(t, res, large, "1000000000")
+
+	g = cluster.NewGraph("g")
+	f.double.Call(g, f.one.Call(g))
+	forged := wire.Output{Part: 1, Values: map[int]wire.Value{0: {Data: json.RawMessage("1")}}}
+	_, err = cluster.NewRunner(newExecutor(t), f.reg, store, 8).Run(t.Context(), "run", planOf(t, g), 1,
+		[]wire.Output{forged})
+	require.ErrorContains(t, err, "the result of call one#0 is missing")
+}
