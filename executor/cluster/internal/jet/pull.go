@@ -12,6 +12,7 @@ import (
 // A Class is the messages of one class, for a worker that serves it. All workers share one consumer.
 type Class struct {
 	q     *Queue
+	name  string
 	cons  jetstream.Consumer
 	lease time.Duration
 }
@@ -20,7 +21,14 @@ type Class struct {
 const unlimited = -1
 
 // Class opens a class.
-func (q *Queue) Class(ctx context.Context, class string) (*Class, error) {
+func (q *Queue) Class(ctx context.Context, name string) (*Class, error) {
+	c := &Class{q: q, name: name}
+	return c, c.reopen(ctx)
+}
+
+// reopen makes the consumer of the class, if there is none. Only the goroutine that pulls calls it again.
+func (c *Class) reopen(ctx context.Context) error {
+	q, class := c.q, c.name
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	cons, err := q.js.Consumer(ctx, q.workStream(), class)
@@ -41,9 +49,10 @@ func (q *Queue) Class(ctx context.Context, class string) (*Class, error) {
 		})
 	}
 	if err != nil {
-		return nil, q.explain("open class "+class, err)
+		return q.explain("open class "+class, err)
 	}
-	return &Class{q, cons, cons.CachedInfo().Config.AckWait}, nil
+	c.cons, c.lease = cons, cons.CachedInfo().Config.AckWait
+	return nil
 }
 
 // Lease is how long a delivery is left to a worker that does not renew it.

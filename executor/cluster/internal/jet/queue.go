@@ -156,3 +156,8 @@ func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
 
 // Keep is how long records are kept after their last change.
 func (q *Queue) Keep() time.Duration { return q.c.Keep }
+
+// Flush returns when the server has what was sent before.
+func (q *Queue) Flush(ctx context.Context) error {
+	return q.explain("flush", q.nc.FlushWithContext(ctx))
+}
