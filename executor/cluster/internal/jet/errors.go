@@ -14,6 +14,10 @@ import (
 // one that restarts, or elects a leader, within some seconds.
 const callTime = 10 * time.Second
 
+// tryTime bounds a read or write of records and messages. A server that restarts forgets what it was asked, and a caller
+// that is told so tries again. Arbitrary.
+const tryTime = 3 * time.Second
+
 // explain says what failed and, where the server's words are few, what is to be done.
 func (q *Queue) explain(what string, err error) error {
 	if err == nil {

@@ -191,6 +191,7 @@ func TestBury(t *testing.T) {
 // TestStates: contexts end when the state of their run is seen to be final, whether before or after they were made, and
 // also by a watch that has gone through a restart of the server.
 func TestStates(t *testing.T) {
+	t.Parallel()
 	s := served.Start(t, embedded.Config{})
 	q := open(t, s.Conn(), config)
 	states, err := q.Watch(t.Context())
@@ -285,6 +286,7 @@ func (c *counting) GetObject(ctx context.Context, hash string) ([]byte, error) {
 
 // TestRefusals: what a server does not allow is an error that says what is to be done.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	connect := func(s *server.Server, opts ...nats.Option) *nats.Conn {
 		nc, err := nats.Connect("", append(opts, nats.InProcessServer(s))...)
 		require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 // Get implements protocol.Store. The records that change are read at the leader if there are replicas, which may be
 // behind.
 func (q *Queue) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	found := make([]protocol.Record, len(keys))
 	index := make(map[string]int, len(keys))
@@ -100,7 +100,7 @@ func (q *Queue) write(ctx context.Context, key string, value []byte, revision ui
 
 // publish appends a message to the stream of its subject.
 func (q *Queue) publish(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	_, err := q.js.PublishMsg(ctx, m, opts...)
 	return err

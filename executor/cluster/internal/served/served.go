@@ -3,6 +3,7 @@ package served
 
 import (
 	"net"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -78,4 +79,40 @@ func Other(t testing.TB, opts *server.Options) *server.Server {
 		require.NoError(t, t.Context().Err())
 	}
 	return ns
+}
+
+// Freezable connects a client as Conn does. While it is frozen, nothing that it sends reaches the server.
+func (s *Server) Freezable(opts ...nats.Option) (nc *nats.Conn, freeze func(bool)) {
+	s.t.Helper()
+	gate := &sync.RWMutex{}
+	opts = append(opts, nats.InProcessServer(&frozen{s, gate}))
+	return s.Conn(opts...), func(on bool) {
+		if on {
+			gate.Lock()
+		} else {
+			gate.Unlock()
+		}
+	}
+}
+
+// A frozen is a server whose connections wait for the gate before they write.
+type frozen struct {
+	*Server
+	gate *sync.RWMutex
+}
+
+func (f *frozen) InProcessConn() (net.Conn, error) {
+	c, err := f.Server.InProcessConn()
+	return &frozenConn{c, f.gate}, err
+}
+
+type frozenConn struct {
+	net.Conn
+	gate *sync.RWMutex
+}
+
+func (c *frozenConn) Write(data []byte) (int, error) {
+	c.gate.RLock()
+	defer c.gate.RUnlock()
+	return c.Conn.Write(data)
 }
