@@ -11,33 +11,38 @@ import (
 // errDeadline is the cause of contexts whose deadline is that of the run.
 var errDeadline = errors.New("the deadline of the run has passed")
 
-// attempt runs the tasks. tries are the attempts so far. An attempt on a redelivery is counted before it begins: the
-// worker of the delivery before may have died of the partition.
-func (j *job) attempt(ctx context.Context, inputs []wire.Output, tries wire.Tries) (wire.Output, error) {
+// count counts an attempt on a redelivery before it begins: the worker of the delivery before may have died of the
+// partition. tries are the attempts so far.
+func (j *job) count(ctx context.Context, tries wire.Tries) (counted bool, err error) {
 	if tries.Lost >= j.Limits.Lost {
-		return wire.Output{}, j.fatal(true, wire.Poison, fmt.Sprintf("%d workers have been lost with it", tries.Lost+1))
+		return false, j.fatal(true, wire.Poison, fmt.Sprintf("%d workers have been lost with it", tries.Lost+1))
 	}
-	ctx, stop, err := j.context(ctx)
+	if j.d.Deliveries() == 1 {
+		return false, nil
+	}
+	_, err = j.amend(ctx, func(t *wire.Tries) { t.Lost++ })
+	return true, err
+}
+
+// attempt runs the tasks and creates the output.
+func (j *job) attempt(ctx context.Context, inputs []wire.Output) error {
+	until, stop, err := j.context(ctx)
 	if err != nil {
-		return wire.Output{}, err
+		return err
 	}
 	defer stop()
-	counted := j.d.Deliveries() > 1
-	if counted {
-		if _, err := j.amend(ctx, func(t *wire.Tries) { t.Lost++ }); err != nil {
-			return wire.Output{}, err
+	output, err := j.Runner.Run(until, j.m.Run, j.plan, j.m.Part, inputs)
+	if err != nil {
+		switch cause := context.Cause(until); {
+		case errors.Is(cause, ErrEnded):
+			return ErrEnded
+		case errors.Is(cause, errDeadline):
+			return j.fatal(false, wire.Deadline, cause.Error())
 		}
+		return err
 	}
-	output, err := j.Runner.Run(ctx, j.m.Run, j.plan, j.m.Part, inputs)
-	switch cause := context.Cause(ctx); {
-	case err == nil:
-		return output, nil
-	case errors.Is(cause, ErrEnded):
-		return output, ErrEnded
-	case errors.Is(cause, errDeadline):
-		return output, j.fatal(false, wire.Deadline, cause.Error())
-	}
-	return output, j.failed(context.WithoutCancel(ctx), err, counted)
+	output.V, output.Part, output.Worker = wire.Version, j.m.Part, j.Name
+	return j.Store.Create(ctx, OutputKey(j.m.Run, j.m.Part), wire.Encode(output))
 }
 
 // context returns the context of an attempt: it ends with the run, or at the deadline. That counts from the time of the
@@ -57,34 +62,43 @@ func (j *job) context(ctx context.Context) (context.Context, context.CancelFunc,
 	return timed, func() { cancel(); stop() }, nil
 }
 
-// failed records that the attempt has failed with err. The attempt was counted as lost if counted.
-func (j *job) failed(ctx context.Context, err error, counted bool) error {
-	var task *TaskError
-	if !errors.As(err, &task) {
-		if counted {
-			_, amended := j.amend(ctx, func(t *wire.Tries) { t.Lost = max(0, t.Lost-1) })
-			return errors.Join(err, amended)
-		}
+// account records the error err of an attempt, which was counted or not, and returns it, or a fatal one.
+func (j *job) account(ctx context.Context, err error, counted bool) error {
+	var (
+		task  *TaskError
+		final *fatal
+	)
+	switch {
+	case err == nil, errors.Is(err, ErrEnded), errors.As(err, &final):
 		return err
+	case errors.As(err, &task):
+		return j.failed(ctx, task, counted)
+	case counted: // the worker has not died
+		_, amended := j.amend(ctx, comeBack)
+		return errors.Join(err, amended)
 	}
-	f := j.fatal(false, wire.Task, task.Err.Error())
-	f.Task = task.Task
-	if task.Permanent || j.part.Retries == 0 {
+	return err
+}
+
+func comeBack(t *wire.Tries) { t.Lost = max(0, t.Lost-1) }
+
+// failed records the failure of a function, and returns it, or a fatal error if it is not to be tried again.
+func (j *job) failed(ctx context.Context, err *TaskError, counted bool) error {
+	f := j.fatal(false, wire.Task, err.Err.Error())
+	f.Task = err.Task
+	if err.Permanent || j.part.Retries == 0 {
 		return f
 	}
 	tries, amended := j.amend(ctx, func(t *wire.Tries) {
-		t.Failed, t.Text = t.Failed+1, task.Error()
+		t.Failed, t.Text = t.Failed+1, err.Error()
 		if counted {
-			t.Lost = max(0, t.Lost-1)
+			comeBack(t)
 		}
 	})
-	switch {
-	case amended != nil:
-		return errors.Join(err, amended)
-	case tries.Failed > j.part.Retries:
+	if amended == nil && tries.Failed > j.part.Retries {
 		return f
 	}
-	return err
+	return errors.Join(err, amended)
 }
 
 func (j *job) amend(ctx context.Context, change func(*wire.Tries)) (wire.Tries, error) {

@@ -19,8 +19,10 @@ func marksKey(run string, part int) string { return "r." + run + ".d." + strconv
 // endKey is the key of the set of sinks that have an output.
 func endKey(run string) string { return "r." + run + ".d.end" }
 
-// blockKey is the key of a block of a large set.
-func blockKey(set string, block int) string { return set + "." + strconv.Itoa(block) }
+// blockKey is the key of a block of a large set that is cut into so many blocks.
+func blockKey(set string, blocks, block int) string {
+	return set + "." + strconv.Itoa(blocks) + "." + strconv.Itoa(block)
+}
 
 // triesKey is the key of the attempts at partition part.
 func triesKey(run string, part int) string { return "r." + run + ".f." + strconv.Itoa(part) }

@@ -80,16 +80,15 @@ func (j *job) output(ctx context.Context) (had bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	output, err := j.attempt(ctx, inputs, tries)
+	counted, err := j.count(ctx, tries)
 	if err != nil {
 		return false, err
 	}
-	output.V, output.Part, output.Worker = wire.Version, j.m.Part, j.Name
-	err = j.Store.Create(ctx, own, wire.Encode(output))
+	err = j.attempt(ctx, inputs)
 	if errors.Is(err, ErrExists) { // C4: another worker was first, and successors may have read its output
 		return true, nil
 	}
-	return false, err
+	return false, j.account(context.WithoutCancel(ctx), err, counted)
 }
 
 // inputs decodes the outputs of the predecessors. Messages are published when all of them exist (I2), so one that is

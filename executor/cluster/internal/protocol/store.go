@@ -47,6 +47,10 @@ type Store interface {
 	Create(ctx context.Context, key string, value []byte) error
 	Update(ctx context.Context, key string, value []byte, revision uint64) error
 
+	// Pause waits before another attempt at a compare-and-set, from 1: a random time, which grows. It returns early, with
+	// an error, if ctx ends.
+	Pause(ctx context.Context, attempt int) error
+
 	// Publish appends messages to the work queue. It need not append them at the same moment, nor in order, and if it
 	// fails it may have appended some.
 	Publish(ctx context.Context, posts ...Post) error

@@ -2,29 +2,24 @@ package protocol
 
 import (
 	"context"
-	"errors"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
 
 // amend changes the record of attempts under key, and returns it.
-func amend(ctx context.Context, s Store, key string, change func(*wire.Tries)) (wire.Tries, error) {
-	for range attempts {
+func amend(ctx context.Context, s Store, key string, change func(*wire.Tries)) (tries wire.Tries, err error) {
+	err = compareAndSet(ctx, s, func() error {
 		found, err := s.Get(ctx, key)
 		if err != nil {
-			return wire.Tries{}, err
+			return err
 		}
-		tries, err := triesIn(found[0])
-		if err != nil {
-			return tries, err
+		if tries, err = triesIn(found[0]); err != nil {
+			return err
 		}
 		change(&tries)
-		err = replace(ctx, s, key, wire.Encode(tries), found[0].Revision)
-		if !errors.Is(err, ErrConflict) {
-			return tries, err
-		}
-	}
-	return wire.Tries{}, errChanging
+		return replace(ctx, s, key, wire.Encode(tries), found[0].Revision)
+	})
+	return tries, err
 }
 
 // triesIn decodes a record of attempts, or none.

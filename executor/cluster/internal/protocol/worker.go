@@ -3,7 +3,6 @@ package protocol
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
@@ -13,13 +12,13 @@ import (
 type Limits struct {
 	Lost    int           // how many workers may be lost with a partition, beyond the first, before it is poison
 	Missing int           // how often a plan or an input may be missing before the run fails
-	Wait    time.Duration // how old a Start message may be that begins a run: at most half of the time that states are kept
-	Width   int           // a record of marks has at most this many; above it is cut into blocks
+	Wait    time.Duration // an older Start message begins no run: at most half of the time that states are kept
+	Width   int           // a set of more members is cut into blocks; at least 2
 	Delay   time.Duration // before a message is delivered again; doubles with each delivery, up to 64 times as long
 }
 
 // Defaults are arbitrary: they have worked in the tests with real servers.
-var Defaults = Limits{Lost: 3, Missing: 8, Wait: 12 * time.Hour, Width: 64, Delay: time.Second}
+var Defaults = Limits{Lost: 3, Missing: 8, Wait: 12 * time.Hour, Width: 8, Delay: time.Second}
 
 // A Worker handles deliveries. Any thread.
 type Worker struct {
@@ -30,7 +29,7 @@ type Worker struct {
 	Runner Runner
 	Limits Limits
 
-	// Each calls f(0) … f(n-1), in any order and on any threads, until one of them fails, and returns an error of theirs.
+	// Each calls f(0) … f(n-1), in any order and on any threads, until one fails, and returns an error of theirs.
 	Each func(n int, f func(i int) error) error
 }
 
@@ -108,7 +107,8 @@ func (w *Worker) fail(ctx context.Context, d Delivery, m wire.Message, f *fatal)
 	}
 	failure := f.Failure
 	failure.Worker = w.Name
-	_, err := conclude(ctx, w.Store, m.Run, wire.Failed, &failure, gone("failed: "+f.Error()))
+	failed := wire.State{V: wire.Version, Phase: wire.Failed, Plan: m.Plan, Error: &failure}
+	_, err := conclude(ctx, w.Store, m.Run, wire.Failed, &failure, failed)
 	return err
 }
 
@@ -120,8 +120,7 @@ func (w *Worker) start(ctx context.Context, d Delivery, m wire.Message) error {
 	}
 	state := wire.State{V: wire.Version, Phase: wire.Running, Plan: m.Plan, Begin: *m.Begin, Began: d.Stored()}
 	if d.Age() >= w.Limits.Wait { // G1: the run may have ended, and its state may have been removed
-		state = gone(fmt.Sprintf("its Start message is %v old: no worker has begun it, or its records were removed",
-			d.Age()))
+		state = gone("its Start message is too old: no worker has begun it in time, or its records were removed")
 	}
 	err = w.Store.Create(ctx, StateKey(m.Run), wire.Encode(state)) // P1: the state, then the partitions
 	if errors.Is(err, ErrExists) {

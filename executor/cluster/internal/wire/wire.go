@@ -60,7 +60,7 @@ type State struct {
 }
 
 // Final reports whether the state will not change any more.
-func (s *State) Final() bool { return s.Phase != Running }
+func (s State) Final() bool { return s.Phase != Running }
 
 // A Reason is a class of failures.
 type Reason string
