@@ -167,8 +167,10 @@ func (w *Worker) serve(ctx context.Context, pool *jet.Pool, name string, data []
 		return false
 	}
 	opened, err := w.q.Class(ctx, name)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		w.report(err) // the next submission of the class notes it again
+	}
+	if err != nil {
 		return false
 	}
 	pool.Serve(opened)
