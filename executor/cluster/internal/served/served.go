@@ -116,3 +116,6 @@ func (c *frozenConn) Write(data []byte) (int, error) {
 	defer c.gate.RUnlock()
 	return c.Conn.Write(data)
 }
+
+// URL is where the server listens.
+func (s *Server) URL() string { return s.now.Load().URL() }
