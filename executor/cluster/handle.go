@@ -38,7 +38,7 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 
 // look is how often Wait reads the state, beside being told of it: the watch of a client that was cut off is late by
 // some seconds. Arbitrary.
-const look = 5 * time.Second
+const look = time.Second
 
 // end returns the final state.
 func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
