@@ -1,8 +1,8 @@
 // Command mutants checks that the module's tests notice bugs.
 //
-// Its testdata holds small, deliberate bugs in the deque, the notifier, the executor, the graph and the parker, each
-// with the tests that must fail because of it. The command builds those tests against a changed copy of one file, by
-// go's overlay, and leaves the tree alone.
+// Its testdata holds small, deliberate bugs in the deque, the notifier, the executor, the graph, the parker and the
+// protocol of clusters, each with the tests that must fail because of it. The command builds those tests against a
+// changed copy of one file, by go's overlay, and leaves the tree alone. A package may be in a nested module.
 //
 //	go run ./cmd/internal/mutants               all of them
 //	go run ./cmd/internal/mutants -run 07 -v    those whose name matches, with the output of the tests

@@ -39,7 +39,7 @@ func TestMutantsApply(t *testing.T) {
 		of[filepath.Dir(m.file)]++
 	}
 	for _, dir := range []string{"deque", "notifier", "internal/park", "executor", "executor/internal/lane",
-		"executor/internal/policy", "executor/internal/spares", "graph"} {
+		"executor/internal/policy", "executor/internal/spares", "graph", "executor/cluster/internal/protocol"} {
 		require.NotZero(t, of[filepath.FromSlash(dir)], "%s has no mutant", dir)
 	}
 }

@@ -55,8 +55,8 @@ func (l *lab) compile(ctx context.Context, k killers, overlay map[string]string)
 		}
 		args = append(args, "-overlay", name)
 	}
-	cmd := exec.CommandContext(ctx, "go", append(args, k.pkg)...)
-	cmd.Dir = l.root
+	cmd := exec.CommandContext(ctx, "go", append(args, ".")...)
+	cmd.Dir = filepath.Join(l.root, filepath.FromSlash(k.pkg)) // it may be in a nested module
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}

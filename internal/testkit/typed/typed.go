@@ -27,10 +27,11 @@ type Package struct {
 	from types.Importer
 }
 
-// Load parses the package in the folder dir of the module at root, for the build tags, which commas separate.
+// Load parses the package in the folder dir, which root is above, for the build tags, which commas separate. It may be in
+// a nested module.
 func Load(root, dir, tags string) (*Package, error) {
-	list := exec.Command("go", "list", "-deps", "-export", "-tags", tags, "-f", "{{.ImportPath}} {{.Export}}", "./"+dir)
-	list.Dir, list.Stderr = root, os.Stderr
+	list := exec.Command("go", "list", "-deps", "-export", "-tags", tags, "-f", "{{.ImportPath}} {{.Export}}", ".")
+	list.Dir, list.Stderr = filepath.Join(root, filepath.FromSlash(dir)), os.Stderr
 	out, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w", list, err)

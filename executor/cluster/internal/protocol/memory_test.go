@@ -172,6 +172,44 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
+// TestResume: a run whose queue has lost its messages is led on.
+func TestResume(t *testing.T) {
+	m := submitted(t, diamond)
+	if _, err := Resume(t.Context(), m, m, "run"); !errors.Is(err, ErrUnknown) {
+		t.Fatalf("before it begins: %v", err)
+	}
+	start := m.posts[0]
+	m.posts = nil
+	if err := m.worker(nil).Handle(t.Context(), deliver(wire.Encode(start.Message), 1)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range [][]string{{"run.0"}, {"run.1", "run.2"}, {"run.3"}, {"run.3"}} {
+		m.posts = nil
+		n, err := Resume(t.Context(), m, m, "run")
+		if err != nil || n != len(want) || len(m.posts) != n {
+			t.Fatalf("%d messages instead of %v, %v", n, want, err)
+		}
+		for i, p := range m.posts {
+			if p.Message.ID() != want[i] || p.ID != "" {
+				t.Errorf("message %s, ID %q, instead of %s without", p.Message.ID(), p.ID, want[i])
+			}
+			part := p.Message.Part
+			o := serialOutput(part, nil)
+			o.V, o.Part = wire.Version, part
+			if err := m.Create(t.Context(), OutputKey("run", part), wire.Encode(o)); err != nil && n > 1 {
+				t.Fatal(err)
+			}
+		}
+	}
+	m.drain(t, nil)
+	if s := m.state(t); s.Phase != wire.Done {
+		t.Fatalf("the state is %+v", s)
+	}
+	if n, err := Resume(t.Context(), m, m, "run"); n != 0 || err != nil {
+		t.Errorf("after the end: %d messages, %v", n, err)
+	}
+}
+
 // TestNewer: a message or record of a newer version is left to newer workers.
 func TestNewer(t *testing.T) {
 	m := submitted(t, single)

@@ -35,6 +35,8 @@ var faultPlans = []faultPlan{
 	{"writes in doubt", 0.02, scenario{faults: many, kinds: doubt}},
 	{"stale reads", 0.1, scenario{faults: many, kinds: stale}},
 	{"window of duplicates", 0.2, scenario{faults: many, kinds: window | crash}},
+	{"queue that forgets", 0.01, scenario{faults: many, kinds: amnesia}},
+	{"queue that forgets, and faults", 0.01, scenario{faults: many, kinds: allFaults | amnesia}},
 	{"slow workers", 0.02, scenario{faults: many, kinds: slow}},
 	{"stale reads and writes in doubt", 0.03, scenario{faults: many, kinds: stale | doubt}},
 	{"all faults", 0.01, scenario{faults: many, kinds: allFaults}},

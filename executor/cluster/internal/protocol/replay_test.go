@@ -378,6 +378,14 @@ func (t *texts) cancelling() *node {
 	})
 }
 
+// resuming returns the program of someone who calls Resume.
+func (t *texts) resuming() *node {
+	return t.begins("resume", func(e *env) (wire.State, error) {
+		_, err := Resume(context.Background(), e, e, runName)
+		return wire.State{}, err
+	})
+}
+
 func (t *texts) begins(name string, call func(*env) (wire.State, error)) *node {
 	n := &node{run: &script{name, call}}
 	if t.walks {

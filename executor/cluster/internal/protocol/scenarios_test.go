@@ -89,6 +89,9 @@ var scenarios = []exploredScenario{
 	{scenario{name: "lacking worker", plan: single, kinds: allFaults | lack}, 2, 3, []string{"done"}},
 	{scenario{name: "lacking workers are not lost", plan: single, kinds: lack, limits: Limits{Lost: 1}}, 3, 4,
 		[]string{"done"}},
+	{scenario{name: "resumed chain", plan: chain, kinds: amnesia}, 2, 4, []string{"done"}},
+	{scenario{name: "resumed join", plan: join, kinds: amnesia}, 1, 3, []string{"done"}},
+	{scenario{name: "resumed spread", plan: spread, kinds: amnesia | crash}, 1, 2, []string{"done"}},
 	{scenario{name: "alien messages", plan: single, alien: true}, 0, 1, []string{"done", "gone"}},
 }
 
@@ -102,7 +105,7 @@ func (s exploredScenario) with(faults int) *scenario {
 	if c.kinds == 0 {
 		c.kinds = allFaults
 	}
-	defaults := Limits{Lost: 3, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
+	defaults := Limits{Lost: 6, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
 	if c.limits.Lost != 0 {
 		defaults.Lost = c.limits.Lost
 	}

@@ -29,10 +29,13 @@ const (
 	stepNever   // a call has no answer, and no effect
 	stepSilent  // it has no answer, and its effect
 	stepLater   // it has no answer, and its effect comes later
+	stepOwn     // a write was tried twice: its answer is that the record has changed, by itself
 	stepPending // such an effect comes
 	stepAckLost
 	stepDrops // a Publish appends no message that was there before
 	stepCrash
+	stepLoses  // the queue loses an entry, or with n = 1 the record of a key
+	stepResume // Resume is called
 	stepExpire // the lease of an entry ends
 	stepDouble // an entry is there twice
 	stepAges   // the Start message becomes old
@@ -42,8 +45,8 @@ const (
 
 func (s step) String() string {
 	name := [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
-		"no plan", "never", "silent", "later", "pending effect", "ack lost", "drops", "crash", "lease ends", "double", "ages",
-		"sweep", "forget"}[s.kind]
+		"no plan", "never", "silent", "later", "own", "pending effect", "ack lost", "drops", "crash", "loses",
+		"resume", "lease ends", "double", "ages", "sweep", "forget"}[s.kind]
 	return fmt.Sprintf("%s actor %d at %d n %d", name, s.actor, s.at, s.n)
 }
 
@@ -73,6 +76,19 @@ func (w *world) steps(to []step) []step {
 	}
 	for at := range w.pending {
 		to = append(to, step{kind: stepPending, at: at})
+	}
+	if len(to) == 0 && w.broken && !w.state().Final() {
+		to = append(to, step{kind: stepResume})
+	}
+	if may(amnesia) && w.newest(stateNumber) != 0 && !w.state().Final() {
+		for at := range w.queue {
+			to = append(to, step{kind: stepLoses, fault: amnesia, at: at})
+		}
+		for key := 1 + len(w.plan.Parts); key < len(w.records); key++ {
+			if w.newest(key) != 0 {
+				to = append(to, step{kind: stepLoses, fault: amnesia, at: key, n: 1})
+			}
+		}
 	}
 	for at, e := range w.queue {
 		if !e.free && may(slow) {
@@ -163,6 +179,9 @@ func (w *world) calls(to []step, actor int) []step {
 			}
 		}
 	}
+	if (o.kind == opCreate || o.kind == opUpdate) && may(doubt) {
+		to = append(to, step{kind: stepOwn, fault: doubt, actor: actor})
+	}
 	if o.kind == opPublish && may(window) && slices.ContainsFunc(o.posts, w.dropped) {
 		to = append(to, step{kind: stepDrops, fault: window, actor: actor})
 	}
@@ -226,12 +245,24 @@ func (w *world) take(s step) {
 	case stepLater:
 		w.pending = append(w.pending, pending{*o, w.actors[s.actor].entry})
 		w.goOn(s.actor, result{verdict: inDoubt})
+	case stepOwn:
+		w.effect(o, none, -1)
+		w.goOn(s.actor, result{verdict: refused})
 	case stepPending:
 		p := w.pending[s.at]
 		w.pending = slices.Delete(w.pending, s.at, s.at+1)
 		w.effect(&p.op, p.entry, -1)
 	case stepAckLost:
 		w.goOn(s.actor, result{})
+	case stepLoses:
+		w.broken = true
+		if s.n == 1 {
+			w.write(s.at, 0)
+		} else {
+			w.remove(s.at)
+		}
+	case stepResume:
+		w.actors = append(w.actors[:w.workers:w.workers], actor{node: w.resuming(), entry: none})
 	case stepDrops:
 		posts := 0
 		for i, message := range o.posts {

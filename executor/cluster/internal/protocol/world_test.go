@@ -36,14 +36,15 @@ type scenario struct {
 type fault int
 
 const (
-	crash  fault = 1 << iota // a worker, the submitter or the canceller dies
-	doubt                    // a write has no answer, and has an effect now, later or never; or some of its posts have
-	stale                    // a read returns an old revision
-	lost                     // an ack is lost
-	slow                     // a lease ends while the worker goes on
-	double                   // a message is there twice
-	lack                     // a worker lacks the functions of a partition
-	window                   // the queue drops messages that it had before
+	crash   fault = 1 << iota // a worker, the submitter or the canceller dies
+	doubt                     // a write has no answer or a wrong one, and an effect now, later or never; or some of it has
+	stale                     // a read returns an old revision
+	lost                      // an ack is lost
+	slow                      // a lease ends while the worker goes on
+	double                    // a message is there twice
+	lack                      // a worker lacks the functions of a partition
+	window                    // the queue drops messages that it had before
+	amnesia                   // the queue loses a message or a mark that it has acknowledged; then Resume is called
 
 	allFaults = crash | doubt | stale | lost | slow | double | window
 )
@@ -112,6 +113,7 @@ type world struct {
 	forgot  bool      // the state was removed
 	stored  bool      // the plan
 	had     []bool    // by partition: its message was in the queue
+	broken  bool      // the queue has lost something
 	sent    bool      // the Start message was in the queue
 	failed  []byte    // how often each partition has failed
 }
@@ -295,6 +297,11 @@ func (w *world) acknowledge(at int) {
 			violated("a message is lost: it is no dead letter")
 		}
 	}
+	w.remove(at)
+}
+
+// remove takes an entry out of the queue.
+func (w *world) remove(at int) {
 	w.queue = slices.Delete(w.queue, at, at+1)
 	shift := func(entry *int) {
 		switch {
@@ -314,7 +321,7 @@ func (w *world) acknowledge(at int) {
 
 // check: I4. As long as the run is not over, some message leads on: its own, or one that comes back and publishes it.
 func (w *world) check() {
-	if w.newest(stateNumber) == 0 || w.state().Phase != wire.Running {
+	if w.newest(stateNumber) == 0 || w.state().Phase != wire.Running || w.broken {
 		return
 	}
 	queued := func(message int) bool {
@@ -357,7 +364,8 @@ func (w *world) checkEnd() {
 	if s.Error != nil {
 		switch s.Error.Reason {
 		case wire.Task:
-			expected = int(w.failed[s.Error.Part]) > w.plan.Parts[s.Error.Part].Retries
+			counted := int(w.failed[s.Error.Part]) + w.faults - w.left // a failure in doubt counts twice
+			expected = len(w.failing) > 0 && counted > w.plan.Parts[s.Error.Part].Retries
 		case wire.Poison:
 			expected = len(w.poison) > 0
 			if !slices.Contains(w.letters, int32(w.raw[s.Error.Part])) {
@@ -450,8 +458,8 @@ func bit(b bool) byte {
 
 // key encodes w, which is in order.
 func (w *world) key(to []byte) []byte {
-	to = append(to, bit(w.stored)<<4|bit(w.forgot)<<3|bit(w.old)<<2|bit(w.removed)<<1|bit(w.sent), byte(w.left),
-		byte(len(w.queue)), byte(len(w.pending)))
+	flags := bit(w.broken)<<5 | bit(w.stored)<<4 | bit(w.forgot)<<3 | bit(w.old)<<2 | bit(w.removed)<<1 | bit(w.sent)
+	to = append(to, flags, byte(w.left), byte(len(w.queue)), byte(len(w.pending)))
 	for _, e := range w.queue {
 		to = binary.AppendUvarint(to, uint64(e.message))
 		to = append(to, bit(e.again)<<1|bit(e.free))
