@@ -39,8 +39,9 @@ type ClientConfig struct {
 
 // A Client submits graphs to a queue. Its methods may be called at any time from any goroutine.
 type Client struct {
-	c ClientConfig
-	q *jet.Queue
+	c     ClientConfig
+	q     *jet.Queue
+	plans *jet.Plans
 }
 
 // NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
@@ -50,7 +51,7 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	c.Target = cmp.Or(c.Target, DefaultTarget)
-	return &Client{c, q}, nil
+	return &Client{c, q, jet.NewPlans(q, planBytes)}, nil
 }
 
 // Close gives back what NewClient has taken. Runs go on.

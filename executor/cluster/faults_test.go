@@ -320,3 +320,35 @@ func TestCancelStorm(t *testing.T) {
 	s.settled()
 	require.Zero(t, s.messages("magpie-dead-q"))
 }
+
+// TestResume: a run whose queue has lost all its messages goes on after Resume.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r := s.Random(7, clustertest.Options{Tasks: 30, Plain: true})
+	m := newMortal(12, false)
+	stop := s.work(m.into(cluster.WorkerConfig{Slots: 1}))
+	h := s.submit(r)
+	<-m.dead
+	stop()
+	js, err := jetstream.New(s.server.Conn())
+	require.NoError(t, err)
+	st, err := js.Stream(within(t), "magpie-work-q")
+	require.NoError(t, err)
+	require.NoError(t, st.Purge(within(t)))
+
+	s.work(cluster.WorkerConfig{})
+	n, err := h.Resume(within(t))
+	require.NoError(t, err)
+	require.Positive(t, n)
+	require.Eventually(t, func() bool { // a mark was lost too, if the worker died between an output and its marks
+		s.settled()
+		_, err := h.Resume(within(t))
+		p, err2 := h.Progress(within(t))
+		return errors.Join(err, err2) == nil && p.Ended
+	}, patience, 10*time.Millisecond)
+	s.equal(r, h, "resumed")
+	n, err = h.Resume(within(t))
+	require.NoError(t, err)
+	require.Zero(t, n)
+}

@@ -72,11 +72,7 @@ func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
 // results returns the results of a run that is done.
 func (h *Handle) results(ctx context.Context, state wire.State) (*Results, error) {
 	q := h.client.q
-	data, err := q.GetObject(ctx, state.Plan)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := wire.DecodePlan(data)
+	plan, err := h.client.plans.Plan(ctx, state.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -128,6 +124,20 @@ func (h *Handle) Cancel(ctx context.Context, cause error) error {
 		return fmt.Errorf("cluster: cancel run %s: %w", h.id, err)
 	}
 	return nil
+}
+
+// Resume leads the run on, if its queue has lost what it had acknowledged: a server has lost power that does not sync
+// each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
+// may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue.
+func (h *Handle) Resume(ctx context.Context) (published int, err error) {
+	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id)
+	if errors.Is(err, protocol.ErrUnknown) {
+		err = ErrUnknownRun
+	}
+	if err != nil {
+		return published, fmt.Errorf("cluster: resume run %s: %w", h.id, err)
+	}
+	return published, nil
 }
 
 // Progress is how far a run is.

@@ -125,16 +125,14 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 	}}
 }
 
-// ensure makes a stream if it is missing, and returns an error if a stream of that name is of another kind.
+// ensure makes a stream if it is missing, and returns an error if a stream of that name is of another kind. Servers that
+// have not elected a leader yet do not answer, and are asked again.
 func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	limit, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	s, err := q.js.Stream(ctx, want.Name)
-	if errors.Is(err, jetstream.ErrStreamNotFound) {
-		s, err = q.js.CreateStream(ctx, want)
-		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another one has made it meanwhile
-			s, err = q.js.Stream(ctx, want.Name)
-		}
+	s, err := q.stream(limit, want)
+	for errors.Is(err, context.DeadlineExceeded) && limit.Err() == nil {
+		s, err = q.stream(limit, want)
 	}
 	if err != nil {
 		return err
@@ -152,6 +150,20 @@ func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
 		q.c.Keep = has.MaxAge
 	}
 	return nil
+}
+
+// stream opens a stream, and makes it if it is missing.
+func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
+	s, err := q.js.Stream(ctx, want.Name)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		s, err = q.js.CreateStream(ctx, want)
+		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another one has made it meanwhile
+			s, err = q.js.Stream(ctx, want.Name)
+		}
+	}
+	return s, err
 }
 
 // Keep is how long records are kept after their last change.
