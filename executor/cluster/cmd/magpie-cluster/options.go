@@ -28,6 +28,8 @@ type options struct {
 	target time.Duration
 	seed   uint64
 	kills  kills
+
+	verbose bool
 }
 
 func parse(args []string) (o options, err error) {
@@ -47,6 +49,7 @@ func parse(args []string) (o options, err error) {
 	f.DurationVar(&o.target, "target", cluster.DefaultTarget, "how long one partition takes")
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the graph, and of what is killed")
 	f.Var(&o.kills, "kill", "what is killed when: worker=2s, server=3s and leader=4s, with commas between")
+	f.BoolVar(&o.verbose, "v", false, "print the errors that the processes go on after")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -18,9 +19,12 @@ import (
 
 // A story prints what happens, each line with the time since the beginning. Any thread.
 type story struct {
-	mu    sync.Mutex
-	out   io.Writer
-	begin time.Time
+	out     io.Writer
+	begin   time.Time
+	verbose bool
+
+	mu     sync.Mutex
+	unsaid int // lines of the processes
 }
 
 func (s *story) say(format string, v ...any) {
@@ -29,15 +33,33 @@ func (s *story) say(format string, v ...any) {
 	fmt.Fprintf(s.out, "%7.2fs  %s\n", time.Since(s.begin).Seconds(), fmt.Sprintf(format, v...))
 }
 
-// Write says each line of the errors of the processes.
-func (s *story) Write(line []byte) (int, error) {
-	s.say("%.*s", len(line)-1, line)
-	return len(line), nil
+// Write takes the lines that the processes print: what they go on after, mostly because of what was killed.
+func (s *story) Write(lines []byte) (int, error) {
+	for line := range strings.Lines(string(lines)) {
+		if s.verbose {
+			s.say("%s", strings.TrimSpace(line))
+			continue
+		}
+		s.mu.Lock()
+		s.unsaid++
+		s.mu.Unlock()
+	}
+	return len(lines), nil
+}
+
+// rest says how much was not said.
+func (s *story) rest() {
+	s.mu.Lock()
+	n := s.unsaid
+	s.mu.Unlock()
+	if n > 0 {
+		s.say("the processes have gone on after %d errors: -v prints them", n)
+	}
 }
 
 // show runs the graph and prints what happens.
 func show(ctx context.Context, o options, out io.Writer) error {
-	tell := &story{out: out, begin: time.Now()}
+	tell := &story{out: out, begin: time.Now(), verbose: o.verbose}
 	s, err := begin(o, tell)
 	if err != nil {
 		return err
@@ -94,6 +116,7 @@ func show(ctx context.Context, o options, out io.Writer) error {
 	tell.say("the result is right: %d partitions in %v, %.0f a second; %.2f of the ideal, which is %v", p.Parts,
 		took.Round(time.Millisecond), float64(p.Parts)/took.Seconds(), ideal.Seconds()/took.Seconds(), ideal)
 	tell.say("memory: %s", s.memory())
+	tell.rest()
 	return nil
 }
 
