@@ -1,102 +1,91 @@
 package cluster_test
 
 import (
-	"context"
-	"sync/atomic"
+	"math/rand/v2"
 	"testing"
+	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor/cluster"
-	"github.com/magpie-go/magpie/executor/cluster/embedded"
-	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
 
-// counted counts the calls of a Store.
-type counted struct {
-	protocol.Store
-	gets, creates, updates, posts atomic.Int64
-}
+// BenchmarkMillion does what a submitter and a worker do with a graph of a million calls, with three inputs each.
+func BenchmarkMillion(b *testing.B) {
+	const n = 1_000_000
+	f := newFunctions()
+	zero := cluster.Value(0)
+	build := func() *cluster.Graph {
+		r := rand.New(rand.NewPCG(1, 2))
+		g := cluster.NewGraph("million")
+		calls := make([]cluster.Call[int], 0, n)
+		input := func() cluster.Arg[int] {
+			if near := min(len(calls), 1000); near > 0 {
+				return calls[len(calls)-1-r.IntN(near)]
+			}
+			return zero
+		}
+		for range n {
+			c := f.clamp.Call(g, input(), input(), input()).Cost(time.Duration(1+r.IntN(5)) * time.Millisecond)
+			calls = append(calls, c)
+		}
+		return g
+	}
+	g := build()
+	data, err := g.MarshalJSON()
+	require.NoError(b, err)
 
-func (c *counted) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {
-	c.gets.Add(1)
-	return c.Store.Get(ctx, keys...)
-}
-
-func (c *counted) Create(ctx context.Context, key string, value []byte) error {
-	c.creates.Add(1)
-	return c.Store.Create(ctx, key, value)
-}
-
-func (c *counted) Update(ctx context.Context, key string, value []byte, revision uint64) error {
-	c.updates.Add(1)
-	return c.Store.Update(ctx, key, value, revision)
-}
-
-func (c *counted) Publish(ctx context.Context, posts ...protocol.Post) error {
-	c.posts.Add(int64(len(posts)))
-	return c.Store.Publish(ctx, posts...)
-}
-
-// BenchmarkPartitions runs chains of partitions that do nothing, on one server and one worker in this process. An
-// operation is one partition. The calls are those of the Store.
-func BenchmarkPartitions(b *testing.B) {
-	for name, c := range map[string]embedded.Config{"inside": {}, "tcp": {Listen: "127.0.0.1:0"}} {
-		b.Run(name, func(b *testing.B) {
-			c.Dir = b.TempDir()
-			s, err := embedded.Start(b.Context(), c)
+	b.Run("build", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			build()
+		}
+	})
+	b.Run("write", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, err := g.MarshalJSON()
 			require.NoError(b, err)
-			defer s.Close()
-			conn := func() *nats.Conn {
-				if s.URL() == "" {
-					nc, err := s.Connect()
-					require.NoError(b, err)
-					return nc
-				}
-				nc, err := nats.Connect(s.URL())
-				require.NoError(b, err)
-				return nc
-			}
-			count := &counted{}
-			between := func(s protocol.Store) protocol.Store { count.Store = s; return count }
-			f, ex := newFunctions(), newExecutor(b)
-			nc := conn()
-			defer nc.Close()
-			stop := work(b, nc, ex, f.reg, cluster.WorkerConfig{Slots: 64}.Between(between, nil))
-			defer stop()
+		}
+		b.ReportMetric(float64(len(data)), "bytes")
+	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			require.NoError(b, new(cluster.Graph).UnmarshalJSON(data))
+		}
+	})
+	b.Run("plan", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			plan, err := cluster.NewPlan(g, 300*time.Millisecond, func([]int32) string { return "any" })
+			require.NoError(b, err)
+			b.ReportMetric(float64(len(plan.Parts)), "parts")
+		}
+	})
+	b.Run("run", func(b *testing.B) {
+		b.ReportAllocs()
+		ex := newExecutor(b)
+		for b.Loop() {
+			_, err := cluster.Run(b.Context(), ex, f.reg, g)
+			require.NoError(b, err)
+		}
+	})
+}
 
-			const chains = 64
-			g := cluster.NewGraph("chains")
-			var ends [chains]cluster.Call[int]
-			for i := range chains {
-				ends[i] = f.one.Call(g).Cost(cluster.DefaultTarget)
-			}
-			for g.Len() < b.N {
-				for i := range chains {
-					ends[i] = f.double.Call(g, ends[i]).Cost(cluster.DefaultTarget)
-				}
-			}
-			for n := chains / 2; n > 0; n /= 2 { // one end, at which not all arrive at the same time
-				for i := range n {
-					ends[i] = f.add.Call(g, ends[i], ends[i+n]).Cost(cluster.DefaultTarget)
-				}
-			}
-			own := conn()
-			defer own.Close()
-			client := connect(b, own)
-			b.ResetTimer()
-			h, err := client.Submit(b.Context(), g, cluster.Submission{})
-			require.NoError(b, err)
-			_, err = h.Wait(b.Context())
-			require.NoError(b, err)
-			b.StopTimer()
-			per := func(n *atomic.Int64, unit string) { b.ReportMetric(float64(n.Load())/float64(g.Len()), unit) }
-			b.ReportMetric(float64(g.Len())/b.Elapsed().Seconds(), "partitions/s")
-			per(&count.gets, "gets/op")
-			per(&count.creates, "creates/op")
-			per(&count.updates, "updates/op")
-			per(&count.posts, "posts/op")
-		})
+// BenchmarkPartition runs partitions of one call, with an input from another.
+func BenchmarkPartition(b *testing.B) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	f.double.Call(g, f.one.Call(g))
+	plan, err := cluster.NewPlan(g, 0, func([]int32) string { return "any" })
+	require.NoError(b, err)
+	runner := cluster.NewRunner(newExecutor(b), f.reg, &objects{}, 1<<20)
+	inputs := []wire.Output{{Part: 0, Values: map[int]wire.Value{0: {Data: []byte("1")}}}}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, err := runner.Run(b.Context(), "run", plan, 1, inputs)
+		require.NoError(b, err)
 	}
 }

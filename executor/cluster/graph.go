@@ -74,6 +74,7 @@ type more struct {
 	choose   []int32 // calls, by the index that chooses them
 	hold     []int32 // semaphores, in ascending order
 	colocate string
+	size     int64
 	retries  int
 	keep     bool
 	anyOf    bool
@@ -81,13 +82,16 @@ type more struct {
 
 var nothingMore more
 
-// said returns what is said of call i. It is not to be changed.
-func (g *Graph) said(i int32) *more {
-	if m := g.calls[i].more; m != nil {
-		return m
+// said returns what is said of the call. It is not to be changed.
+func (c *call) said() *more {
+	if c.more != nil {
+		return c.more
 	}
 	return &nothingMore
 }
+
+// said returns what is said of call i.
+func (g *Graph) said(i int32) *more { return g.calls[i].said() }
 
 // label returns how errors call a call.
 func (g *Graph) label(i int32) string {
@@ -237,6 +241,19 @@ func (c Call[R]) Cost(d time.Duration) Call[R] {
 
 // DefaultCost is the cost of a call of which nothing is known. It is arbitrary: a guess at what is worth a call.
 const DefaultCost = time.Millisecond
+
+// Size says how many bytes the result has when it is encoded. Calls that pass larger results are rather in one
+// partition. A call without it counts as [DefaultSize].
+func (c Call[R]) Size(bytes int64) Call[R] {
+	if bytes < 0 {
+		panic("cluster: a negative size")
+	}
+	c.place.say().size = bytes
+	return c
+}
+
+// DefaultSize is the size of a result of which nothing is known. It is arbitrary.
+const DefaultSize = 1000
 
 // Colocate keeps all calls with the same key in one partition, and so those between them.
 func (c Call[R]) Colocate(key string) Call[R] {

@@ -17,7 +17,7 @@ func newWhole(f *functions) (*cluster.Graph, cluster.Call[string]) {
 	five := cluster.Value(5)
 	a := f.one.Call(g).Named("a").Keep()
 	b := f.double.Call(g, five).Cost(2 * time.Millisecond).Colocate("k").Hold(db)
-	c := f.add.Call(g, a, five).Retries(3).Hold(db)
+	c := f.add.Call(g, a, five).Retries(3).Hold(db).Size(1 << 20)
 	which := f.double.Call(g, cluster.Value(0)).After(c, a)
 	left, right := f.double.Call(g, b), f.double.Call(g, c).Colocate("k")
 	cluster.Choose(which, left, right)
@@ -102,7 +102,8 @@ func TestGraphJSONIsChecked(t *testing.T) {
 		change(`"choose":[2]`, `"choose":[2,2]`),
 		change(`"hold":[0]`, `"hold":[1]`), change(`"hold":[0]`, `"hold":[-1]`), change(`"hold":[0]`, `"hold":[0,0]`),
 		change(`"permits":1`, `"permits":0`), change(`"permits":1`, `"permits":9999999999`),
-		change(`"f":2`, `"f":2,"cost":-1`), change(`"f":2`, `"f":2,"retries":-1`), change(`"f":2`, `"f":2,"retries":1001`),
+		change(`"f":2`, `"f":2,"cost":-1`), change(`"f":2`, `"f":2,"size":-1`),
+		change(`"f":2`, `"f":2,"retries":-1`), change(`"f":2`, `"f":2,"retries":1001`),
 		change(`"f":2`, `"f":2,"name":"b"`), change(`"f":2`, `"f":2,"keep":false`),
 		change(`"f":2`, `"f":2,"colocate":"`+strings.Repeat("x", 201)+`"`),
 		change(`"json":5`, `"json": 5 ,"bytes":""`),
@@ -119,6 +120,7 @@ func TestGraphJSONIsChecked(t *testing.T) {
 		require.Zero(t, read.Len())
 	}
 	require.NoError(t, new(cluster.Graph).UnmarshalJSON([]byte(`{"v":1,"name":"","functions":[],"calls":[]}`)))
+	require.ErrorContains(t, g.UnmarshalJSON(good), "not empty")
 }
 
 func TestGraphRefuses(t *testing.T) {
@@ -144,6 +146,7 @@ func TestGraphRefuses(t *testing.T) {
 		"semaphore of Hold is a call of another graph": func(g *cluster.Graph) { f.one.Call(g).Hold(other.Semaphore("", 1)) },
 		"has no permit":                                func(g *cluster.Graph) { g.Semaphore("", 0) },
 		"a negative cost":                              func(g *cluster.Graph) { f.one.Call(g).Cost(-1) },
+		"a negative size":                              func(g *cluster.Graph) { f.one.Call(g).Size(-1) },
 		"a negative number of retries":                 func(g *cluster.Graph) { f.one.Call(g).Retries(-1) },
 		`input 0 of a call of "double" is nil`:         func(g *cluster.Graph) { f.double.Call(g, nil) },
 		"a call of a function that was not registered": func(g *cluster.Graph) { new(cluster.Func0[int]).Call(g) },

@@ -27,7 +27,7 @@ type (
 		Functions  []functionJSON  `json:"functions"` // in the order in which calls first name them
 		Values     []valueJSON     `json:"values,omitempty"`
 		Semaphores []semaphoreJSON `json:"semaphores,omitempty"`
-		Calls      []callJSON      `json:"calls"`
+		Calls      callList        `json:"calls"`
 	}
 	functionJSON struct {
 		Name  string   `json:"name"`
@@ -52,6 +52,7 @@ type (
 		Choose   []int32       `json:"choose,omitempty"`
 		Hold     []int32       `json:"hold,omitempty"`
 		Cost     time.Duration `json:"cost,omitempty"`
+		Size     int64         `json:"size,omitempty"`
 		Colocate string        `json:"colocate,omitempty"`
 		Retries  int           `json:"retries,omitempty"`
 		Keep     bool          `json:"keep,omitempty"`
@@ -59,13 +60,16 @@ type (
 	}
 )
 
+// A callList is written and read call by call: a callJSON is three times as large as a call.
+type callList []call
+
 // MarshalJSON writes the graph. Equal graphs, built by the same calls, give equal JSON. It fails if the graph could not
 // run, as with a value that could not be encoded.
 func (g *Graph) MarshalJSON() ([]byte, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	out := graphJSON{V: graphVersion, Name: g.name, Functions: []functionJSON{}, Calls: make([]callJSON, len(g.calls))}
+	out := graphJSON{V: graphVersion, Name: g.name, Functions: []functionJSON{}, Calls: g.calls}
 	for _, p := range g.prototypes {
 		out.Functions = append(out.Functions, functionJSON{Name: p.name, Takes: p.takes, All: p.all, Gives: p.returns})
 	}
@@ -75,14 +79,55 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	for _, s := range g.semaphores {
 		out.Semaphores = append(out.Semaphores, semaphoreJSON{Name: s.name, Permits: s.permits})
 	}
-	for i, c := range g.calls {
-		m := g.said(int32(i))
-		out.Calls[i] = callJSON{
+	return json.Marshal(out)
+}
+
+// MarshalJSON writes the list.
+func (l callList) MarshalJSON() ([]byte, error) {
+	var out bytes.Buffer
+	out.WriteByte('[')
+	e := json.NewEncoder(&out) // which adds line ends, and json.Marshal removes them
+	for i := range l {
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		c := &l[i]
+		m := c.said()
+		if err := e.Encode(callJSON{
 			Function: c.function, In: c.in, Cost: c.cost, Name: m.name, After: m.after, Choose: m.choose, Hold: m.hold,
-			Colocate: m.colocate, Retries: m.retries, Keep: m.keep, AnyOf: m.anyOf,
+			Size: m.size, Colocate: m.colocate, Retries: m.retries, Keep: m.keep, AnyOf: m.anyOf,
+		}); err != nil {
+			return nil, err
 		}
 	}
-	return json.Marshal(out)
+	out.WriteByte(']')
+	return out.Bytes(), nil
+}
+
+// UnmarshalJSON reads the list. It does not check what is in it.
+func (l *callList) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if t, err := d.Token(); t != json.Delim('[') {
+		return errors.Join(err, errors.New("the calls are not a list"))
+	}
+	*l = callList{}
+	for d.More() {
+		var c callJSON
+		if err := d.Decode(&c); err != nil {
+			return err
+		}
+		m := more{
+			name: c.Name, after: c.After, choose: c.Choose, hold: c.Hold,
+			size: c.Size, colocate: c.Colocate, retries: c.Retries, keep: c.Keep, anyOf: c.AnyOf,
+		}
+		read := call{function: c.Function, in: c.In, cost: c.Cost}
+		if m.says() {
+			read.more = &m
+		}
+		*l = append(*l, read)
+	}
+	return nil
 }
 
 // Hash returns a hash of the graph: of what it calls, with which values, in which order. Graphs that are built by the
@@ -96,10 +141,14 @@ func (g *Graph) Hash() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// UnmarshalJSON reads what [Graph.MarshalJSON] has written, with any white space. It returns an error, and leaves g as
-// it was, for anything else. The JSON may come from outside: time and memory are in proportion to its length, and an
-// error quotes at most 80 bytes of a name. Whether functions exist is found out when the graph runs.
+// UnmarshalJSON reads what [Graph.MarshalJSON] has written, with any white space, into an empty graph. It returns an
+// error, and leaves g as it was, for anything else. The JSON may come from outside: time and memory are in proportion
+// to its length, and an error quotes at most 80 bytes of a name. Whether functions exist is found out when the graph
+// runs.
 func (g *Graph) UnmarshalJSON(data []byte) error {
+	if len(g.calls)+len(g.values) > 0 {
+		return fmt.Errorf("cluster: graph %q is not empty: read the JSON into a new one", g.name)
+	}
 	read, err := readGraph(data)
 	if err != nil {
 		return fmt.Errorf("cluster: this is not the JSON of a graph: %w", shortened(err))
@@ -186,9 +235,9 @@ func (in *graphJSON) graph() (*Graph, error) {
 		g.semaphores = append(g.semaphores, semaphore{s.Name, s.Permits})
 	}
 	var used uses
-	g.calls = make([]call, len(in.Calls))
-	for i := range in.Calls {
-		if err := in.Calls[i].read(g, int32(i), &used); err != nil {
+	g.calls = in.Calls
+	for i := range g.calls {
+		if err := g.checkCall(int32(i), &used); err != nil {
 			return nil, fmt.Errorf("call %d: %w", i, err)
 		}
 	}
@@ -202,17 +251,18 @@ func (in *graphJSON) graph() (*Graph, error) {
 // is written in one way.
 type uses struct{ functions, values int32 }
 
-// read sets call i of g.
-func (c *callJSON) read(g *Graph, i int32, used *uses) error {
-	if c.Function < 0 || int(c.Function) >= len(g.prototypes) || c.Function > used.functions {
-		return fmt.Errorf("function %d is none, or not in the order of first calls", c.Function)
+// checkCall checks call i, which was read, after those before it.
+func (g *Graph) checkCall(i int32, used *uses) error {
+	c := &g.calls[i]
+	if c.function < 0 || int(c.function) >= len(g.prototypes) || c.function > used.functions {
+		return fmt.Errorf("function %d is none, or not in the order of first calls", c.function)
 	}
-	used.functions = max(used.functions, c.Function+1)
-	p := &g.prototypes[c.Function]
-	if !p.all && len(c.In) != len(p.takes) {
-		return fmt.Errorf("it has %d inputs, and function %s takes %d", len(c.In), quoted(p.name), len(p.takes))
+	used.functions = max(used.functions, c.function+1)
+	p := &g.prototypes[c.function]
+	if !p.all && len(c.in) != len(p.takes) {
+		return fmt.Errorf("it has %d inputs, and function %s takes %d", len(c.in), quoted(p.name), len(p.takes))
 	}
-	for k, in := range c.In {
+	for k, in := range c.in {
 		gives := ""
 		switch {
 		case in >= i || in < 0 && (int(^in) >= len(g.values) || ^in > used.values):
@@ -227,33 +277,27 @@ func (c *callJSON) read(g *Graph, i int32, used *uses) error {
 			return fmt.Errorf("input %d is of another type than function %s takes", k, quoted(p.name))
 		}
 	}
-	g.calls[i] = call{function: c.Function, in: c.In, cost: c.Cost}
-	m := more{
-		name: c.Name, after: c.After, choose: c.Choose, hold: c.Hold,
-		colocate: c.Colocate, retries: c.Retries, keep: c.Keep, anyOf: c.AnyOf,
-	}
-	if c.Cost < 0 || c.Retries < 0 || c.Retries > maxRetries {
-		return errors.New("its cost or number of retries is out of bounds")
+	m := c.said()
+	if c.cost < 0 || m.size < 0 || m.retries < 0 || m.retries > maxRetries {
+		return errors.New("its cost, size or number of retries is out of bounds")
 	}
 	if err := errors.Join(checkName("call", m.name), checkName("key of Colocate", m.colocate)); err != nil {
 		return err
 	}
-	if !ascending(c.After, i) || !ascending(c.Hold, int32(len(g.semaphores))) {
+	if !ascending(m.after, i) || !ascending(m.hold, int32(len(g.semaphores))) {
 		return errors.New("the calls before it, or its semaphores, are out of order or of bounds")
 	}
-	if sorted := slices.Sorted(slices.Values(c.Choose)); !ascending(sorted, int32(len(g.calls))) ||
+	if sorted := slices.Sorted(slices.Values(m.choose)); !ascending(sorted, int32(len(g.calls))) ||
 		len(sorted) > 0 && sorted[0] <= i {
 		return errors.New("it chooses a call that is not later, or one twice")
-	}
-	if len(c.After)+len(c.Choose)+len(c.Hold) > 0 || m.said() {
-		g.calls[i].more = &m
 	}
 	return nil
 }
 
-// said reports whether m says anything beside its lists.
-func (m *more) said() bool {
-	return m.name != "" || m.colocate != "" || m.retries != 0 || m.keep || m.anyOf
+// says reports whether m says anything.
+func (m *more) says() bool {
+	return len(m.after)+len(m.choose)+len(m.hold) > 0 ||
+		m.name != "" || m.size != 0 || m.colocate != "" || m.retries != 0 || m.keep || m.anyOf
 }
 
 // ascending reports whether list has each number once, from 0 and below end, in ascending order.

@@ -15,7 +15,8 @@ import (
 )
 
 // Run runs the graph on an executor of this process, with functions from reg, and waits. The results are those that any
-// other run of the graph has. Values pass from call to call as they are, without a [Codec], but for those of [Value].
+// other run of the graph has. Values pass from call to call as they are, without a [Codec], but for those of [Value],
+// and stay in memory until the run ends.
 //
 // The first call that fails ends the run. Its error is a [graph.TaskError] with the names of the graph and of the call,
 // or several, joined. A panic is an [executor.PanicError]. A function that is missing is a [*MissingError]. ex may be

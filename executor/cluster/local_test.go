@@ -140,6 +140,36 @@ func TestSubCalls(t *testing.T) {
 	want(t, res, text, "144")
 }
 
+// A call is absent if the result that its function has named is.
+func TestSubCallThatIsAbsent(t *testing.T) {
+	f := newFunctions()
+	sub := cluster.RegisterSub(f.reg, "sub", func(_ context.Context, sub *cluster.Graph, n int) (cluster.Arg[int], error) {
+		which := f.double.Call(sub, cluster.Value(n))
+		result := f.one.Call(sub)
+		cluster.Choose(which, result)
+		return result, nil
+	})
+	for n := range 2 {
+		g := cluster.NewGraph("g")
+		c := sub.Call(g, cluster.Value(n)).Keep()
+		text := f.text.Call(g, c)
+		for _, run := range []func(
+			context.Context, *executor.Executor, *cluster.Registry, *cluster.Graph,
+		) (*cluster.Results, error){cluster.Run, cluster.Rehearse} {
+			res, err := run(t.Context(), newExecutor(t), f.reg, g)
+			require.NoError(t, err)
+			if n == 0 {
+				want(t, res, text, "1")
+				continue
+			}
+			_, err = c.Result(res)
+			require.ErrorIs(t, err, cluster.ErrAbsent)
+			_, err = text.Result(res)
+			require.ErrorIs(t, err, cluster.ErrAbsent)
+		}
+	}
+}
+
 func TestSubCallsThatFail(t *testing.T) {
 	f := newFunctions()
 	type arg = cluster.Arg[int]
@@ -370,6 +400,39 @@ func TestOtherTypesOfTheSameStructure(t *testing.T) {
 	cluster.Register0(ran, "make", func(context.Context) (ours, error) { return ours{10}, nil })
 	cluster.Register(ran, "take", func(_ context.Context, v theirs) (ours, error) { return ours{v.N + 1}, nil })
 	want(t, mustRun(t, ran, g), c, theirs{11})
+}
+
+// A worker's type for the index may be another than the submitter's.
+func TestChoiceByAnotherInt(t *testing.T) {
+	type index int
+	f := newFunctions()
+	built := cluster.NewRegistry()
+	which := cluster.Register(built, "which", func(_ context.Context, n int) (int, error) { return n, nil })
+	g := cluster.NewGraph("g")
+	c := which.Call(g, cluster.Value(0))
+	arm := f.one.Call(g)
+	cluster.Choose(c, arm)
+	other := which.Call(g, cluster.Value(0)) // c does not choose it
+	cluster.Choose(c, other)
+	none := f.one.Call(g)
+	cluster.Choose(other, none)
+	cluster.Register(f.reg, "which", func(_ context.Context, n int) (index, error) { return index(n), nil })
+	res := mustRun(t, f.reg, g)
+	want(t, res, arm, 1)
+	_, err := none.Result(res)
+	require.ErrorIs(t, err, cluster.ErrAbsent)
+}
+
+// The graph of a function of RegisterSub is called like the call, and that may be longer than a name.
+func TestLongNames(t *testing.T) {
+	f := newFunctions()
+	long := strings.Repeat("long", 50)
+	sub := cluster.RegisterSub(f.reg, long, func(context.Context, *cluster.Graph, int) (cluster.Arg[int], error) {
+		return cluster.Value(1), nil
+	})
+	g := cluster.NewGraph(long)
+	c := sub.Call(g, cluster.Value(1)).Named(long)
+	want(t, mustRun(t, f.reg, g), c, 1)
 }
 
 // Only a graph that was read can have such a call.

@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -70,20 +72,21 @@ func newPlan(g *Graph, target time.Duration, class func(functions []int32) strin
 	return plan, nil
 }
 
-// cost returns the cost of all calls.
+// cost returns the cost of all calls, or the longest duration if that is less.
 func (g *Graph) cost() (sum time.Duration) {
 	for i := range g.calls {
-		sum += g.calls[i].worth()
+		own := g.calls[i].worth()
+		if sum > math.MaxInt64-own {
+			return math.MaxInt64
+		}
+		sum += own
 	}
 	return sum
 }
 
 // worth returns the cost of the call, known or not.
 func (c *call) worth() time.Duration {
-	if c.cost == 0 {
-		return DefaultCost
-	}
-	return c.cost
+	return cmp.Or(c.cost, DefaultCost)
 }
 
 // weighed returns the graph as the partitioner sees it. Calls that must be together are those of Colocate keys, those
@@ -108,7 +111,7 @@ func (g *Graph) weighed(choices map[int32][]choice) *split.Graph {
 			join(chooser(i), c)
 		}
 		for before, role := range g.before(i, choices[i]) {
-			w.Edge(before, i, edgeWeight(role))
+			w.Edge(before, i, g.edgeWeight(before, role))
 		}
 	}
 	for _, group := range groups {
@@ -117,12 +120,12 @@ func (g *Graph) weighed(choices map[int32][]choice) *split.Graph {
 	return w
 }
 
-// edgeWeight returns how much it costs to cut an edge, beyond a message. Sizes of results are not known.
-func edgeWeight(r role) int64 {
+// edgeWeight returns how many bytes pass between two partitions if an edge from call i is cut.
+func (g *Graph) edgeWeight(i int32, r role) int64 {
 	if r == byOrder {
-		return 1
+		return 1 // less than any result
 	}
-	return 2
+	return cmp.Or(g.said(i).size, DefaultSize)
 }
 
 // newPartitioned reads a plan, which may come from outside.

@@ -208,6 +208,28 @@ func (c badCodec) Encode(any) ([]byte, error) {
 
 func (badCodec) Decode([]byte, any) error { return errBoom }
 
+// brokenCodec writes what it does not read, and what is not JSON.
+type brokenCodec struct{ name string }
+
+func (c brokenCodec) Name() string             { return c.name }
+func (brokenCodec) Encode(any) ([]byte, error) { return []byte("{"), nil }
+func (brokenCodec) Decode([]byte, any) error   { panic("decoding") }
+
+func TestBrokenCodecs(t *testing.T) {
+	for name, text := range map[string]string{
+		"own":  "cannot decode a value of type int: it panicked: decoding",
+		"json": `cannot encode a value of type int: the codec named "json" has not written JSON`,
+	} {
+		reg := cluster.NewRegistry()
+		cluster.UseCodec[int](reg, brokenCodec{name})
+		id := cluster.Register(reg, "id", func(_ context.Context, n int) (int, error) { return n, nil })
+		g := cluster.NewGraph("g")
+		id.Call(g, cluster.Value(1))
+		_, err := cluster.Run(t.Context(), newExecutor(t), reg, g)
+		require.ErrorContains(t, err, text)
+	}
+}
+
 func TestCodecs(t *testing.T) {
 	reg := cluster.NewRegistry()
 	cluster.UseCodec[person](reg, gobCodec{})

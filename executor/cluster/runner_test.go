@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +22,7 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster/internal/clustertest"
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 // objects are an object store.
@@ -244,6 +247,20 @@ func TestPlans(t *testing.T) {
 		{Tasks: []int{4}, Preds: []int{2}, Class: "0"},
 	}, plan.Parts)
 
+	// Large results are not cut off, orders before results.
+	g = cluster.NewGraph("g")
+	one = f.one.Call(g)
+	f.double.Call(g, one)
+	f.one.Call(g).After(one)
+	f.double.Call(g, f.one.Call(g).Size(1e6).After(one))
+	plan, err = cluster.NewPlan(g, 2*cluster.DefaultCost, class)
+	require.NoError(t, err)
+	var tasks [][]int
+	for _, part := range plan.Parts {
+		tasks = append(tasks, part.Tasks)
+	}
+	require.ElementsMatch(t, [][]int{{0, 1}, {2}, {3, 4}}, tasks)
+
 	plan, err = cluster.NewPlan(g, time.Hour, class)
 	require.NoError(t, err)
 	require.Len(t, plan.Parts, 1)
@@ -254,4 +271,57 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = runParts(t, newExecutor(t), f.reg, cluster.NewGraph("empty"), 0, 0)
 	require.NoError(t, err)
+}
+
+func TestCost(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	f.one.Call(g)
+	f.one.Call(g).Cost(time.Second)
+	require.Equal(t, time.Second+cluster.DefaultCost, cluster.CostOf(g))
+	f.one.Call(g).Cost(math.MaxInt64)
+	f.one.Call(g).Cost(math.MaxInt64)
+	require.Equal(t, time.Duration(math.MaxInt64), cluster.CostOf(g))
+}
+
+// Partitions run at the same time, and a plan is read once and kept no longer than its user keeps it.
+func TestPartitionsAtTheSameTime(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	var ends []cluster.Call[int]
+	one := f.one.Call(g)
+	for range 200 {
+		ends = append(ends, f.double.Call(g, one))
+	}
+	store := &objects{}
+	runner := cluster.NewRunner(newExecutor(t), f.reg, store, 1<<20)
+	func() {
+		plan := planOf(t, g)
+		require.Len(t, plan.Parts, 201)
+		outputs := make([]wire.Output, 201)
+		var err error
+		outputs[0], err = runner.Run(t.Context(), "run", plan, 0, nil)
+		require.NoError(t, err)
+		var wait sync.WaitGroup
+		errs := make([]error, 201)
+		for k := 1; k <= 200; k++ {
+			wait.Go(func() { outputs[k], errs[k] = runner.Run(t.Context(), "run", plan, k, outputs[:1]) })
+		}
+		wait.Wait()
+		require.NoError(t, errors.Join(errs...))
+		require.Equal(t, 1, runner.Plans())
+		res, err := cluster.NewResults(t.Context(), store, "run", g, outputs)
+		require.NoError(t, err)
+		for _, end := range ends {
+			want(t, res, end, 2)
+		}
+		_, err = cluster.NewResults(t.Context(), store, "run", g, outputs[:200])
+		require.NoError(t, err)
+	}()
+	testkit.Within(t, testkit.Patience, func() {
+		for runner.Plans() > 0 {
+			runtime.GC()
+			runtime.Gosched()
+		}
+	})
 }

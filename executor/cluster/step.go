@@ -26,7 +26,7 @@ func (s *step) spawn(ctx context.Context, f *function, choices []choice, tasks *
 	if err != nil || s.absent {
 		return err
 	}
-	sub := NewGraph(s.in.graph.label(s.index))
+	sub := &Graph{name: s.in.graph.label(s.index)}
 	result, err := f.spawn(callContext{ctx, s}, sub, in)
 	if err == nil {
 		err = sub.check()
@@ -101,22 +101,24 @@ func (s *step) inputs(f *function, choices []choice) ([]any, error) {
 	for _, i := range said.after {
 		count(i)
 	}
-	s.absent = gone > 0 && !(said.anyOf && here > 0) || len(choices) > 0 && !e.chosen(choices)
+	chosen, err := e.chosen(choices)
+	s.absent = gone > 0 && !(said.anyOf && here > 0) || !chosen
 	s.packed.Absent = s.absent
-	return in, nil
+	return in, err
 }
 
-// chosen reports whether a call has chosen so.
-func (e *execution) chosen(choices []choice) bool {
+// chosen reports whether a call has chosen so, or if there are no choices.
+func (e *execution) chosen(choices []choice) (bool, error) {
 	for _, c := range choices {
 		if e.absent(c.by) {
 			continue
 		}
-		if v, _ := e.result(c.by); v == c.index {
-			return true
+		v, err := e.index.convert(e.result(c.by))
+		if err != nil || v == c.index {
+			return true, err
 		}
 	}
-	return false
+	return len(choices) == 0, nil
 }
 
 // absent reports whether call i, which is over, did not run.

@@ -95,7 +95,8 @@ func foundation(f *file) (wrong []string) {
 // nestedModules are the modules inside this one, by folder. They depend on what users of the libraries are not to
 // depend on. Each has a step of its own in .ci/steps.
 var nestedModules = []string{
-	"cmd/internal/rivals", "cmd/magpievet", "cmd/wsfigures", "executor/metrics/otel", "executor/metrics/prom",
+	"cmd/internal/rivals", "cmd/magpievet", "cmd/wsfigures", "executor/cluster", "executor/metrics/otel",
+	"executor/metrics/prom",
 }
 
 var (

@@ -193,6 +193,9 @@ func say[T any](d *drawing, c cluster.Call[T]) cluster.Call[T] {
 		c = c.Cost(time.Duration(d.IntN(10)) * time.Millisecond)
 	}
 	if d.IntN(6) == 0 {
+		c = c.Size(int64(d.IntN(1e6)))
+	}
+	if d.IntN(6) == 0 {
 		c = c.Named(fmt.Sprint("call ", d.g.Len()))
 	}
 	if !d.o.Plain {

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A quotient is an acyclic graph of sets of tasks, the nodes. They are numbered by their levels, so that each edge
-// leads to a higher number, and in a level by the last of the nodes before them.
+// A quotient is an acyclic graph of sets of tasks, the nodes.
 type quotient struct {
-	n    int
-	of   []int32 // the node of each task
-	cost []int64
-	in   adjacency
-	out  adjacency
+	n       int
+	ordered bool    // nodes are numbered by their levels, and in a level by the last of the nodes before them
+	of      []int32 // the node of each task
+	cost    []int64
+	in      adjacency
+	out     adjacency
 }
 
 // An adjacency is, for each node, a list of others.
@@ -31,16 +31,18 @@ func newQuotient(g *Graph) *quotient {
 	for i := range q.of {
 		q.of[i] = int32(i)
 	}
+	q.in = q.out.reversed(n)
+	if len(g.Together) == 0 {
+		return q
+	}
 	s := newSets(n)
 	for _, together := range g.Together {
 		for _, t := range together {
 			s.union(together[0], t)
 		}
 	}
-	if len(g.Together) > 0 {
-		q.unite(s)
-	}
-	return q.merged(s)
+	q.unite(s)
+	return q.merge(s)
 }
 
 // adjacencyOf returns the edges of g, from each task in ascending order.
@@ -72,18 +74,14 @@ func adjacencyOf(g *Graph) adjacency {
 	return a
 }
 
-// merge returns the quotient in which each set of nodes is one. It must be acyclic.
+// merge returns the quotient in which each set of nodes is one, with its nodes in order. It must be acyclic.
 func (q *quotient) merge(s *sets) *quotient {
-	if s.count == q.n {
+	if s.count == q.n && q.ordered {
 		return q
 	}
-	return q.merged(s)
-}
-
-func (q *quotient) merged(s *sets) *quotient {
 	members := s.members()
 	order, number := q.order(s, &members)
-	m := &quotient{n: len(order), of: make([]int32, len(q.of)), cost: make([]int64, len(order))}
+	m := &quotient{n: len(order), ordered: true, of: make([]int32, len(q.of)), cost: make([]int64, len(order))}
 	for t, n := range q.of {
 		m.of[t] = number[n]
 	}

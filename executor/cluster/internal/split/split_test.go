@@ -20,7 +20,9 @@ func check(t testing.TB, g *Graph, target int64, p Parts) {
 	for i, part := range p.Of {
 		require.GreaterOrEqual(t, part, int32(0))
 		require.Less(t, int(part), p.N)
-		cost[part] = sum(cost[part], g.Cost[i])
+		if cost[part] += g.Cost[i]; cost[part] < 0 {
+			cost[part] = math.MaxInt64
+		}
 		tasks[part]++
 	}
 	for part, n := range tasks {
@@ -173,6 +175,24 @@ func TestHeavyEdgesAreKept(t *testing.T) {
 	g.Edge(0, 2, 100)
 	p := Split(g, 2)
 	check(t, g, 2, p)
+	require.Equal(t, p.Of[0], p.Of[2])
+}
+
+func TestHeavyEdgesIntoOneAreKept(t *testing.T) {
+	g := &Graph{Cost: []int64{1, 1, 1}}
+	g.Edge(0, 2, 1)
+	g.Edge(1, 2, 100)
+	p := Split(g, 2)
+	check(t, g, 2, p)
+	require.Equal(t, p.Of[1], p.Of[2])
+}
+
+// A task that is too dear for a partition does not keep its neighbours apart.
+func TestDearTasks(t *testing.T) {
+	g := &Graph{Cost: []int64{1, 9, 1}}
+	p := Split(g, 2)
+	check(t, g, 2, p)
+	require.Equal(t, 2, p.N)
 	require.Equal(t, p.Of[0], p.Of[2])
 }
 
