@@ -97,7 +97,7 @@ func (c class) coverage(workers []notice) error {
 	return errors.Join(missing...)
 }
 
-// reader is what has notes.
+// A noteReader has notes.
 type noteReader interface {
 	Notes(ctx context.Context, pattern string) (map[string][]byte, error)
 }

@@ -67,8 +67,8 @@ type Submission struct {
 	Deadline time.Duration
 }
 
-// Run runs a graph, and waits for its results. A graph that is worth less than one partition runs on the executor of the
-// client, if that has the functions. Any other is submitted; if ctx ends, the run is cancelled.
+// Run runs a graph, and waits for its results. A graph that is worth less than one partition runs on the executor of
+// the client, if that has the functions. Any other is submitted; if ctx ends, the run is cancelled.
 func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -185,8 +185,8 @@ func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, 
 	return plan, classes, errors.Join(uncovered...)
 }
 
-// Attach returns the run with that ID, whoever has submitted it. The error is [ErrUnknownRun] if no worker has begun it,
-// or if its records were removed.
+// Attach returns the run with that ID, whoever has submitted it. The error is [ErrUnknownRun] if no worker has begun
+// it, or if its records were removed.
 func (c *Client) Attach(ctx context.Context, id string) (*Handle, error) {
 	if !wire.Token(id) {
 		return nil, fmt.Errorf("cluster: run %q: %w", id, ErrUnknownRun)

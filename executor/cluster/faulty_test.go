@@ -12,8 +12,8 @@ import (
 
 var errDead = errors.New("this worker is dead")
 
-// A mortal is what a worker does at its queue, step by step, until it dies at one of them. The worker itself goes on, and
-// reaches nothing any more. The end of its leases does not depend on time: what it has is given back when it dies.
+// A mortal is what a worker does at its queue, step by step, until it dies at one of them. The worker itself goes on,
+// and reaches nothing any more. The end of its leases does not depend on time: what it has is given back when it dies.
 type mortal struct {
 	at    int  // the step at which it dies, from 1 on; 0: never
 	after bool // the last step has its effect, and no answer

@@ -12,8 +12,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// An object is stored in chunks on subjects that its content hash names: so whoever writes it again writes the same, and
-// a reader is not disturbed. The object store of the client library removes the chunks of an object that is written
+// An object is stored in chunks on subjects that its content hash names: so whoever writes it again writes the same,
+// and a reader is not disturbed. The object store of the client library removes the chunks of an object that is written
 // again. Chunk 0 begins with the size of the object, and is written last: an object with a chunk 0 is complete.
 const (
 	maxChunk = 256 << 10 // well below the limit that servers have for messages, which is 1 MiB by default

@@ -125,8 +125,8 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 	}}
 }
 
-// ensure makes a stream if it is missing, and returns an error if a stream of that name is of another kind. Servers that
-// have not elected a leader yet do not answer, and are asked again.
+// ensure makes a stream if it is missing, and returns an error if a stream of that name is of another kind. Servers
+// that have not elected a leader yet do not answer, and are asked again.
 func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
 	limit, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
