@@ -41,26 +41,3 @@ func Attach(ctx context.Context, s Store, run string) (wire.State, error) {
 	}
 	return wire.DecodeState(found[0].Value)
 }
-
-// Outputs returns the outputs of parts of run, in their order. Those of a run that is Done exist, so ErrMissing says
-// that the server that has answered is behind, or that the records were removed.
-func Outputs(ctx context.Context, s Store, run string, parts ...int) ([]wire.Output, error) {
-	keys := make([]string, len(parts))
-	for i, part := range parts {
-		keys[i] = OutputKey(run, part)
-	}
-	found, err := s.Get(ctx, keys...)
-	if err != nil {
-		return nil, err
-	}
-	outputs := make([]wire.Output, len(parts))
-	for i, r := range found {
-		if r.Revision == 0 {
-			return nil, fmt.Errorf("the output of partition %d: %w", parts[i], ErrMissing)
-		}
-		if outputs[i], err = wire.DecodeOutput(r.Value, parts[i]); err != nil {
-			return nil, err
-		}
-	}
-	return outputs, nil
-}

@@ -14,6 +14,7 @@ type exploration struct {
 	path  []step
 	buf   []byte
 	steps int
+	kinds [stepKinds]int // of the steps
 	ends  map[string]int // worlds in which nothing can happen any more, by how the run has ended
 }
 
@@ -67,6 +68,7 @@ func (e *exploration) visit(w *world) {
 	}
 	for i, s := range steps {
 		e.steps++
+		e.kinds[s.kind]++
 		e.path = append(e.path, s)
 		next := w
 		if i < len(steps)-1 {

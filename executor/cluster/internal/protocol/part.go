@@ -2,68 +2,72 @@ package protocol
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
 
-// A job is a delivery of the message of a partition.
-type job struct {
-	*Worker
-	d     Delivery
-	m     wire.Message
-	state wire.State
-	plan  *wire.Plan
-	part  *wire.PlanPart
-}
-
-// part handles the message of a partition. It returns ErrEnded if the run has ended.
-func (w *Worker) part(ctx context.Context, d Delivery, m wire.Message) error {
-	state, err := w.state(ctx, m.Run)
-	if err != nil {
+// run handles the message of a partition: it makes sure that it has an output, and passes that on. It returns ErrEnded
+// if the run has ended.
+func (j *job) run(ctx context.Context) (err error) {
+	if j.state, err = j.known(ctx); err != nil {
 		return err
 	}
-	if state.Final() {
+	if j.state.Final() {
 		return ErrEnded
 	}
-	if m.Plan != state.Plan {
-		return fmt.Errorf("%w: it is of plan %s, and the run of plan %s", errForeign, m.Plan, state.Plan)
+	if j.m.Plan != j.state.Plan {
+		return fmt.Errorf("%w: it is of plan %s, and the run of plan %s", errForeign, j.m.Plan, j.state.Plan)
 	}
-	plan, err := w.Plans.Plan(ctx, m.Plan)
-	if err != nil {
-		return w.missing(ctx, triesKey(m.Run, m.Part), m.Part, err)
-	}
-	if m.Part >= len(plan.Parts) {
-		return fmt.Errorf("%w: it is of partition %d of %d", errForeign, m.Part, len(plan.Parts))
-	}
-	j := &job{w, d, m, state, plan, &plan.Parts[m.Part]}
-	had, err := j.output(ctx)
+	has, err := j.admit(ctx)
 	if err != nil {
 		return err
 	}
-	if err := j.release(ctx, had); err != nil { // P2: the output, then the marks and the messages
+	if j.plan, err = j.Plans.Plan(ctx, j.m.Plan); err != nil {
+		return j.missing(ctx, err)
+	}
+	if j.m.Part >= len(j.plan.Parts) {
+		return fmt.Errorf("%w: it is of partition %d of %d", errForeign, j.m.Part, len(j.plan.Parts))
+	}
+	j.part = &j.plan.Parts[j.m.Part]
+	if !has {
+		if has, err = j.output(ctx); err != nil {
+			return err
+		}
+	}
+	if err := j.release(ctx, has); err != nil { // P2: the output, then the marks and the messages
 		return err
 	}
 	return j.finish(ctx)
 }
 
-// state returns the state of run.
-func (w *Worker) state(ctx context.Context, run string) (wire.State, error) {
-	if known := w.States.Known(run); known.Revision != 0 {
+// admit counts a redelivery, unless the partition has an output, and reports whether it has.
+func (j *job) admit(ctx context.Context) (has bool, err error) {
+	if j.d.Deliveries() == 1 {
+		return false, nil
+	}
+	outputs, err := outputsOf(ctx, j.Store, j.m.Run, []int{j.m.Part})
+	if err != nil || outputs[0] {
+		return err == nil, err
+	}
+	return false, j.count(ctx)
+}
+
+// known returns the state of the run.
+func (j *job) known(ctx context.Context) (wire.State, error) {
+	if known := j.States.Known(j.m.Run); known.Revision != 0 {
 		return wire.DecodeState(known.Value)
 	}
-	state, _, err := stateOf(ctx, w.Store, run, gone("its records were removed"))
+	state, _, err := stateOf(ctx, j.Store, j.m.Run, gone("its records were removed"))
 	return state, err
 }
 
-// output makes sure that the partition has an output, and reports whether it had one before.
+// output runs the partition, unless it has an output, and reports whether it had one before.
 func (j *job) output(ctx context.Context) (had bool, err error) {
-	run, own := j.m.Run, OutputKey(j.m.Run, j.m.Part)
-	keys := []string{own, triesKey(run, j.m.Part)}
+	keys := []string{OutputKey(j.m.Run, j.m.Part)}
 	for _, pred := range j.part.Preds {
-		keys = append(keys, OutputKey(run, pred))
+		keys = append(keys, OutputKey(j.m.Run, pred))
 	}
 	found, err := j.Store.Get(ctx, keys...)
 	if err != nil {
@@ -72,23 +76,11 @@ func (j *job) output(ctx context.Context) (had bool, err error) {
 	if found[0].Revision != 0 {
 		return true, nil
 	}
-	inputs, err := j.inputs(found[2:])
+	inputs, err := j.inputs(found[1:])
 	if err != nil {
-		return false, j.missing(ctx, triesKey(run, j.m.Part), j.m.Part, err)
+		return false, j.missing(ctx, err)
 	}
-	tries, err := triesIn(found[1])
-	if err != nil {
-		return false, err
-	}
-	counted, err := j.count(ctx, tries)
-	if err != nil {
-		return false, err
-	}
-	err = j.attempt(ctx, inputs)
-	if errors.Is(err, ErrExists) { // C4: another worker was first, and successors may have read its output
-		return true, nil
-	}
-	return false, j.account(context.WithoutCancel(ctx), err, counted)
+	return j.attempt(ctx, inputs)
 }
 
 // inputs decodes the outputs of the predecessors. Messages are published when all of them exist (I2), so one that is
@@ -140,17 +132,13 @@ func (j *job) release(ctx context.Context, had bool) error {
 
 // without returns those of parts that have no output.
 func (j *job) without(ctx context.Context, parts []int) (lack []int, err error) {
-	keys := make([]string, len(parts))
-	for i, part := range parts {
-		keys[i] = OutputKey(j.m.Run, part)
-	}
-	found, err := j.Store.Get(ctx, keys...)
+	has, err := outputsOf(ctx, j.Store, j.m.Run, parts)
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range found {
-		if r.Revision == 0 {
-			lack = append(lack, parts[i])
+	for i, part := range parts {
+		if !has[i] {
+			lack = append(lack, part)
 		}
 	}
 	return lack, nil

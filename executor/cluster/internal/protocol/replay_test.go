@@ -257,7 +257,7 @@ func (e *env) PutObject(context.Context, []byte) (string, error) {
 func (e *env) GetObject(context.Context, string) ([]byte, error) { panic("not called by the protocol") }
 
 func (e *env) Plan(_ context.Context, hash string) (*wire.Plan, error) {
-	if (e.hidesPlan || e.noPlan) && e.do(op{kind: opPlan}).verdict == notFound || hash != planHash {
+	if (e.hidesPlan || e.noPlan || e.killing) && e.do(op{kind: opPlan}).verdict == notFound || hash != planHash {
 		return nil, fmt.Errorf("plan %s: %w", hash, ErrMissing)
 	}
 	return e.plan, nil

@@ -41,13 +41,17 @@ const (
 	stepAges   // the Start message becomes old
 	stepSweep  // the records but the state are removed
 	stepForget // the state is removed
+	stepKinds
 )
 
-func (s step) String() string {
-	name := [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
+func (k stepKind) String() string {
+	return [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
 		"no plan", "never", "silent", "later", "own", "pending effect", "ack lost", "drops", "crash", "loses",
-		"resume", "lease ends", "double", "ages", "sweep", "forget"}[s.kind]
-	return fmt.Sprintf("%s actor %d at %d n %d", name, s.actor, s.at, s.n)
+		"resume", "lease ends", "double", "ages", "sweep", "forget"}[k]
+}
+
+func (s step) String() string {
+	return fmt.Sprintf("%v actor %d at %d n %d", s.kind, s.actor, s.at, s.n)
 }
 
 // steps appends the steps that w may take.
@@ -132,6 +136,8 @@ func (w *world) calls(to []step, actor int) []step {
 	switch {
 	case o.kind == opPlan && w.noPlan:
 		return append(to, step{kind: stepNoPlan, actor: actor})
+	case o.kind == opPlan && w.killing:
+		return append(to, step{kind: stepDies, actor: actor})
 	case o.kind != opRun:
 		to = append(to, step{kind: stepCall, actor: actor})
 	case w.poison[o.part]:

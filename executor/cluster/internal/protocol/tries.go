@@ -13,19 +13,14 @@ func amend(ctx context.Context, s Store, key string, change func(*wire.Tries)) (
 		if err != nil {
 			return err
 		}
-		if tries, err = triesIn(found[0]); err != nil {
-			return err
+		tries = wire.Tries{V: wire.Version}
+		if found[0].Revision != 0 {
+			if tries, err = wire.DecodeTries(found[0].Value); err != nil {
+				return err
+			}
 		}
 		change(&tries)
 		return replace(ctx, s, key, wire.Encode(tries), found[0].Revision)
 	})
 	return tries, err
-}
-
-// triesIn decodes a record of attempts, or none.
-func triesIn(r Record) (wire.Tries, error) {
-	if r.Revision == 0 {
-		return wire.Tries{V: wire.Version}, nil
-	}
-	return wire.DecodeTries(r.Value)
 }

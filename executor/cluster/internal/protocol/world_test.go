@@ -25,6 +25,7 @@ type scenario struct {
 	poison    map[int]bool // partitions that their workers die of
 	hidesPlan bool         // the plan may be missing, which is a stale read
 	noPlan    bool         // the plan is missing
+	killing   bool         // whoever loads the plan dies
 	alien     bool         // there are messages that nobody of this queue has written
 	ages      bool         // time passes: the Start message becomes old
 	deadline  bool         // the deadline is when it does
@@ -367,8 +368,12 @@ func (w *world) checkEnd() {
 			counted := int(w.failed[s.Error.Part]) + w.faults - w.left // a failure in doubt counts twice
 			expected = len(w.failing) > 0 && counted > w.plan.Parts[s.Error.Part].Retries
 		case wire.Poison:
-			expected = len(w.poison) > 0
-			if !slices.Contains(w.letters, int32(w.raw[s.Error.Part])) {
+			expected = len(w.poison) > 0 || w.killing
+			message := w.begin
+			if s.Error.Part >= 0 {
+				message = w.raw[s.Error.Part]
+			}
+			if !slices.Contains(w.letters, int32(message)) {
 				violated("a poison message is not among the dead letters")
 			}
 		case wire.Lost:
@@ -388,7 +393,7 @@ func (w *world) checkEnd() {
 		violated("the run ends as %s: %+v", s.Phase, s.Error)
 	}
 	for _, letter := range w.letters {
-		if len(w.poison) == 0 && !w.noPlan && !slices.Contains(w.alien, int(letter)) {
+		if len(w.poison) == 0 && !w.noPlan && !w.killing && !slices.Contains(w.alien, int(letter)) {
 			violated("a good message is a dead letter")
 		}
 	}
