@@ -1,0 +1,205 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
+	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/nats-io/nats.go"
+)
+
+// DefaultTarget is the default of [ClientConfig.Target].
+const DefaultTarget = 30 * time.Millisecond
+
+// ClientConfig configures a [Client].
+type ClientConfig struct {
+	Queue Queue
+
+	// Executor and Registry let [Client.Run] run a graph that is worth less than one partition in this process. Both
+	// may be nil.
+	Executor *executor.Executor
+	Registry *Registry
+
+	// Target is what the calls of one partition should cost together. It should be many times the way of a message to
+	// the server and back. The default is [DefaultTarget].
+	Target time.Duration
+
+	// Patient makes Submit wait, as long as its context lets it, for workers that have the functions of the graph.
+	// Otherwise it fails if there are none.
+	Patient bool
+}
+
+// A Client submits graphs to a queue. Its methods may be called at any time from any goroutine.
+type Client struct {
+	c     ClientConfig
+	q     *jet.Queue
+	plans *jet.Plans
+}
+
+// NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
+func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, error) {
+	q, err := c.Queue.open(ctx, nc)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
+	}
+	c.Target = cmp.Or(c.Target, DefaultTarget)
+	return &Client{c, q, jet.NewPlans(q, planBytes)}, nil
+}
+
+// Close gives back what NewClient has taken. Runs go on.
+func (c *Client) Close() { c.q.Close() }
+
+// A Submission says how a graph is to run.
+type Submission struct {
+	// ID is the ID of the run: letters, digits, - and _, at most 100. A second Submit with the same ID and graph does
+	// nothing, as long as the run is known. The default is a random one.
+	ID string
+
+	// Deadline is how long the run may take, from the moment when the server has it. 0 is no limit.
+	Deadline time.Duration
+}
+
+// Run runs a graph, and waits for its results. A graph that is worth less than one partition runs on the executor of
+// the client, if that has the functions. Any other is submitted; if ctx ends, the run is cancelled.
+func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	if c.c.Executor != nil && c.c.Registry != nil && g.cost() <= c.c.Target {
+		results, err := Run(ctx, c.c.Executor, c.c.Registry, g)
+		var missing *MissingError
+		if !errors.As(err, &missing) {
+			return results, err
+		}
+	}
+	run, err := c.Submit(ctx, g, Submission{})
+	if err != nil {
+		return nil, err
+	}
+	results, err := run.Wait(ctx)
+	if err != nil && ctx.Err() != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+		defer cancel()
+		err = errors.Join(err, run.Cancel(late, context.Cause(ctx)))
+	}
+	return results, err
+}
+
+// cancelTime bounds how long Client.Run takes after its context has ended. Arbitrary.
+const cancelTime = 5 * time.Second
+
+// Submit submits a graph. When it returns without an error, the server has the graph, and the run goes on without this
+// process: see [Client.Attach]. After an error the run may begin nevertheless, and Submit with the same ID and graph is
+// how to be sure.
+func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, error) {
+	if err := g.check(); err != nil {
+		return nil, err
+	}
+	s.ID = cmp.Or(s.ID, rand.Text())
+	if !wire.Token(s.ID) || s.Deadline < 0 {
+		return nil, fmt.Errorf("cluster: submission of graph %q: the ID is %q and the deadline %v", g.name, s.ID,
+			s.Deadline)
+	}
+	plan, classes, err := c.plan(ctx, g)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: graph %q was not submitted: %w", g.name, err)
+	}
+	for name, class := range classes {
+		value, err := json.Marshal(class)
+		if err == nil {
+			err = c.q.Note(ctx, classKey(name), value, 0)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cluster: graph %q was not submitted: %w", g.name, err)
+		}
+	}
+	begin := wire.Begin{Name: g.name, Parts: len(plan.Parts), Deadline: s.Deadline}
+	data := wire.Encode(plan)
+	if err := protocol.Submit(ctx, c.q, s.ID, plan.Parts[0].Class, data, begin); err != nil {
+		return nil, fmt.Errorf("cluster: graph %q may not have been submitted: %w", g.name, err)
+	}
+	return &Handle{client: c, id: s.ID}, nil
+}
+
+// plan cuts the graph. Its classes are served by workers that live.
+func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]class, error) {
+	for {
+		workers, err := workersOf(ctx, c.q)
+		if err != nil {
+			return nil, nil, err
+		}
+		plan, classes, err := c.cut(g, workers)
+		if err == nil || !c.c.Patient {
+			return plan, classes, err
+		}
+		const again = time.Second // arbitrary: workers come seldom
+		select {
+		case <-ctx.Done():
+			return nil, nil, errors.Join(err, context.Cause(ctx))
+		case <-time.After(again):
+		}
+	}
+}
+
+// cut cuts the graph. All its partitions are of one class if a worker has all functions: they may then go to the same
+// worker. Otherwise each has a class of its own.
+func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, error) {
+	all := make([]int32, len(g.prototypes))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	whole := g.classOf(all)
+	name := whole.name()
+	one := whole.coverage(workers)
+	classes := map[string]class{}
+	plan, err := newPlan(g, c.c.Target, func(functions []int32) string {
+		if one == nil {
+			classes[name] = whole
+			return name
+		}
+		own := g.classOf(functions)
+		ownName := own.name()
+		classes[ownName] = own
+		return ownName
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(workers) == 0 {
+		return nil, nil, errors.New("no worker serves the queue")
+	}
+	var uncovered []error
+	for _, class := range classes {
+		if err := class.coverage(workers); err != nil {
+			uncovered = append(uncovered, err)
+		}
+	}
+	return plan, classes, errors.Join(uncovered...)
+}
+
+// Attach returns the run with that ID, whoever has submitted it. The error is [ErrUnknownRun] if no worker has begun
+// it, or if its records were removed.
+func (c *Client) Attach(ctx context.Context, id string) (*Handle, error) {
+	if !wire.Token(id) {
+		return nil, fmt.Errorf("cluster: run %q: %w", id, ErrUnknownRun)
+	}
+	_, err := protocol.Attach(ctx, c.q, id)
+	if errors.Is(err, protocol.ErrUnknown) {
+		err = ErrUnknownRun
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cluster: run %s: %w", id, err)
+	}
+	return &Handle{client: c, id: id}, nil
+}
+
+// ErrUnknownRun is the error of [Client.Attach] for a run that the queue does not know.
+var ErrUnknownRun = errors.New("cluster: the run is not known: no worker has begun it, or its records were removed")

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/cmd/internal/workload"
+	"github.com/magpie-go/magpie/executor/cluster/embedded"
+	"github.com/magpie-go/magpie/executor/cluster/internal/served"
+)
+
+// TestMain is a process of a show, if it was started as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "server" || os.Args[1] == "worker") {
+		if err := command(context.Background(), os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// shown runs a show and returns what it prints.
+func shown(t *testing.T, args ...string) string {
+	t.Helper()
+	t.Setenv("NATS_URL", "")
+	o, err := parse(append(args, "-v"))
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	err = show(ctx, o, &out)
+	require.NoError(t, err, out.String())
+	return out.String()
+}
+
+// TestShow: a run goes on after workers and the server were killed with kill -9, and its result is right.
+func TestShow(t *testing.T) {
+	out := shown(t, "-workers", "2", "-tasks", "200", "-width", "20", "-sleep", "-kill", "worker=0s,server=300ms")
+	require.Contains(t, out, "the result is right")
+	require.Contains(t, out, "kill worker")
+	require.Contains(t, out, "kill server1")
+}
+
+// TestShowThree: a run goes on after the leader of three servers was killed.
+func TestShowThree(t *testing.T) {
+	if os.Getenv("MAGPIE_TESTS") != "long" {
+		t.Skip("MAGPIE_TESTS=long runs it")
+	}
+	out := shown(t, "-servers", "3", "-workers", "2", "-tasks", "1000", "-sleep", "-kill", "leader=1s")
+	require.Contains(t, out, "the result is right")
+	require.Contains(t, out, "kill server")
+}
+
+// TestTop: top prints who serves the queue and what waits in it.
+func TestTop(t *testing.T) {
+	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
+	var out bytes.Buffer
+	require.NoError(t, top(t.Context(), []string{"-nats", s.URL(), "-once"}, &out))
+	require.Contains(t, out.String(), "0 partitions wait, 0 are with workers, 0 were given up")
+	require.Contains(t, out.String(), "WORKER")
+}
+
+// TestRefusals: what cannot be shown is an error that says why.
+func TestRefusals(t *testing.T) {
+	for text, args := range map[string][]string{
+		"there is no command":        {"burn"},
+		"there may be 1 or 3":        {"-servers", "2"},
+		"must be positive":           {"-tasks", "0"},
+		"is not as worker=2s":        {"-kill", "worker"},
+		"may be killed":              {"-kill", "queue=2s"},
+		"is no option":               {"-sleep", "burn"},
+		"not started by this progr":  {"-nats", "nats://127.0.0.1:1", "-kill", "server=1s"},
+		"connect to nats://127.0.0.": {"top", "-nats", "nats://127.0.0.1:1"},
+	} {
+		require.ErrorContains(t, command(t.Context(), args), text)
+	}
+	t.Setenv("NATS_URL", "")
+	require.ErrorContains(t, command(t.Context(), []string{"top"}), "set NATS_URL, or -nats")
+}
+
+// TestWorkload: the result of the graph is the one that is known before, and depends on the seed.
+func TestWorkload(t *testing.T) {
+	f := workload.New()
+	a, b := f.Graph(100, 7, workload.Effort{}, 1), f.Graph(100, 7, workload.Effort{}, 2)
+	for _, g := range []*workload.Graph{a, b} {
+		res, err := cluster.Run(t.Context(), nil, f.Registry, g.Graph)
+		require.NoError(t, err)
+		right, err := g.IsRight(res)
+		require.NoError(t, err)
+		require.True(t, right)
+	}
+	res, err := cluster.Run(t.Context(), nil, f.Registry, a.Graph)
+	require.NoError(t, err)
+	_, err = b.IsRight(res)
+	require.Error(t, err, "the results are those of another graph")
+}

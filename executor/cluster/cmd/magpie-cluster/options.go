@@ -1,0 +1,98 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/cluster"
+)
+
+// options say what is to be shown.
+type options struct {
+	url     string
+	queue   string
+	dir     string
+	servers int
+	sync    bool
+	workers int
+	each    int // workers of the executor of a worker process
+	slots   int
+
+	tasks  int
+	width  int
+	cost   time.Duration
+	sleep  bool
+	target time.Duration
+	seed   uint64
+	kills  kills
+
+	verbose bool
+}
+
+func parse(args []string) (o options, err error) {
+	f := flag.NewFlagSet("magpie-cluster", flag.ContinueOnError)
+	f.StringVar(&o.url, "nats", os.Getenv("NATS_URL"), "the `URL` of a server, which then is not started")
+	f.StringVar(&o.queue, "queue", "show", "the `name` of the queue")
+	f.StringVar(&o.dir, "dir", "", "the store `directory` of the servers; the default is a new one, which is removed")
+	f.IntVar(&o.servers, "servers", 1, "how many servers hold the queue: 1 or 3")
+	f.BoolVar(&o.sync, "sync", false, "the servers write each message through to the disk before they acknowledge it")
+	f.IntVar(&o.workers, "workers", 4, "how many worker processes there are")
+	f.IntVar(&o.each, "each", 1, "how many tasks one worker process runs at the same time")
+	f.IntVar(&o.slots, "slots", 4, "how many partitions one worker process has under way")
+	f.IntVar(&o.tasks, "tasks", 2000, "how many calls the graph has")
+	f.IntVar(&o.width, "width", 200, "how many of them may run at the same time")
+	f.DurationVar(&o.cost, "cost", 5*time.Millisecond, "how long one takes")
+	f.BoolVar(&o.sleep, "sleep", false, "calls wait instead of computing: for more workers than CPUs")
+	f.DurationVar(&o.target, "target", cluster.DefaultTarget, "how long one partition takes")
+	f.Uint64Var(&o.seed, "seed", 1, "the seed of the graph, and of what is killed")
+	f.Var(&o.kills, "kill", "what is killed when: worker=2s, server=3s and leader=4s, with commas between")
+	f.BoolVar(&o.verbose, "v", false, "print the errors that the processes go on after")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	switch {
+	case f.NArg() > 0:
+		return o, fmt.Errorf("%q is no option", f.Arg(0))
+	case o.servers != 1 && o.servers != 3:
+		return o, fmt.Errorf("-servers %d: there may be 1 or 3", o.servers)
+	case o.workers < 1 || o.each < 1 || o.slots < 1 || o.tasks < 1 || o.width < 1 || o.cost < 0:
+		return o, fmt.Errorf("-workers, -each, -slots, -tasks and -width must be positive")
+	}
+	for _, k := range o.kills {
+		if o.url != "" && k.what != "worker" {
+			return o, fmt.Errorf("-kill %s: the server is not started by this program", k.what)
+		}
+	}
+	return o, nil
+}
+
+// A kill is a process that is to be killed some time after the run was submitted.
+type kill struct {
+	what  string // worker, server or leader
+	after time.Duration
+}
+
+type kills []kill
+
+func (k *kills) String() string { return "" }
+
+// Set implements flag.Value.
+func (k *kills) Set(text string) error {
+	for one := range strings.SplitSeq(text, ",") {
+		what, after, _ := strings.Cut(one, "=")
+		d, err := time.ParseDuration(after)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is not as worker=2s", one)
+		}
+		switch what {
+		case "worker", "server", "leader":
+			*k = append(*k, kill{what, d})
+		default:
+			return fmt.Errorf("%q: a worker, a server or the leader may be killed", what)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A process is a server or a worker that runs as a process of its own, and is started again when it has ended.
+type process struct {
+	name string
+	args []string
+	out  io.Writer // of its errors
+
+	mu    sync.Mutex
+	cmd   *exec.Cmd
+	stdin io.Closer
+	peak  int // KiB of memory at most, of all that have run
+}
+
+// restart is how long a process that was killed is gone.
+const restart = time.Second
+
+// start starts the process.
+func (p *process) start() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(self, p.args...)
+	cmd.Stderr = p.out
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", p.name, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cmd, p.stdin = cmd, stdin
+	return nil
+}
+
+// kill ends the process at once, as kill -9 does, and starts it again a while later.
+func (p *process) kill(ctx context.Context) error {
+	p.look()
+	p.mu.Lock()
+	cmd := p.cmd
+	p.mu.Unlock()
+	if err := cmd.Process.Kill(); err != nil {
+		return fmt.Errorf("kill %s: %w", p.name, err)
+	}
+	_ = cmd.Wait() // it was killed
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(restart):
+	}
+	return p.start()
+}
+
+// stop lets the process end.
+func (p *process) stop() {
+	p.look()
+	p.mu.Lock()
+	cmd, stdin := p.cmd, p.stdin
+	p.mu.Unlock()
+	if cmd == nil {
+		return
+	}
+	stdin.Close()
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }()
+	const patience = 10 * time.Second
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		_ = cmd.Process.Kill() // it may have ended by now
+		<-ended
+	}
+}
+
+// look notes how much memory the process has had, where the system says so.
+func (p *process) look() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cmd == nil {
+		return
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return
+	}
+	lines := bufio.NewScanner(bytes.NewReader(status))
+	for lines.Scan() {
+		var kib int
+		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			if _, err := fmt.Sscan(text, &kib); err == nil {
+				p.peak = max(p.peak, kib)
+			}
+		}
+	}
+}
+
+// memory says how much memory the process has had.
+func (p *process) memory() string {
+	p.look()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.peak == 0 {
+		return p.name + " ?"
+	}
+	return fmt.Sprintf("%s %d MiB", p.name, p.peak>>10)
+}

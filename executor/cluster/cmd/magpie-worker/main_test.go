@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/embedded"
+	"github.com/magpie-go/magpie/executor/cluster/internal/served"
+)
+
+// TestWorker: the program runs what another submits with the same functions, and ends with its context.
+func TestWorker(t *testing.T) {
+	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- run(ctx, []string{"-nats", s.URL(), "-queue", "words"}) }()
+
+	reg := cluster.NewRegistry()
+	words := cluster.Register(reg, "words", func(context.Context, string) (map[string]int, error) { return nil, nil })
+	merge := cluster.RegisterAll(reg, "merge", func(context.Context, []map[string]int) (map[string]int, error) {
+		return nil, nil
+	})
+	g := cluster.NewGraph("words")
+	all := merge.Call(g, words.Call(g, cluster.Value("a rose is a rose")), words.Call(g, cluster.Value("A tree")))
+
+	nc, err := nats.Connect(s.URL())
+	require.NoError(t, err)
+	defer nc.Close()
+	wait, stop := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer stop()
+	c, err := cluster.NewClient(wait, nc, cluster.ClientConfig{Queue: cluster.Queue{Name: "words"}, Patient: true})
+	require.NoError(t, err)
+	defer c.Close()
+	res, err := c.Run(wait, g)
+	require.NoError(t, err)
+	got, err := all.Result(res)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"a": 3, "rose": 2, "is": 1, "tree": 1}, got)
+	cancel()
+	require.NoError(t, <-ended)
+}
+
+// TestRefusals: what cannot work is an error that says why.
+func TestRefusals(t *testing.T) {
+	t.Setenv("NATS_URL", "")
+	require.ErrorContains(t, run(t.Context(), nil), "set NATS_URL, or -nats")
+	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1"}), "connect to nats://127.0.0.1:1")
+	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-creds", "none"}), "none")
+}

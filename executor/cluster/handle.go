@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+)
+
+// A Handle is a graph that was submitted. Its methods may be called at any time from any goroutine.
+type Handle struct {
+	client *Client
+	id     string
+}
+
+// ID returns the ID of the run, for [Client.Attach].
+func (h *Handle) ID() string { return h.id }
+
+// Wait waits for the end of the run. Its error is a [*RunError] if the run has failed or was cancelled.
+func (h *Handle) Wait(ctx context.Context) (*Results, error) {
+	state, err := h.end(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: wait for run %s: %w", h.id, err)
+	}
+	if state.Phase != wire.Done {
+		return nil, runError(h.id, state)
+	}
+	results, err := h.results(ctx, state)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: results of run %s: %w", h.id, err)
+	}
+	return results, nil
+}
+
+// look is how often Wait reads the state, beside being told of it: the watch of a client that was cut off is late by
+// some seconds. Arbitrary.
+const look = time.Second
+
+// end returns the final state.
+func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
+	ended := make(chan struct{})
+	var once sync.Once
+	note := func(data []byte) {
+		if s, err := wire.DecodeState(data); err == nil && s.Final() {
+			once.Do(func() { final = s; close(ended) })
+		}
+	}
+	stop, err := h.client.q.Follow(ctx, protocol.StateKey(h.id), func(_ string, data []byte) { note(data) })
+	if err != nil {
+		return final, err
+	}
+	defer stop()
+	for {
+		select {
+		case <-ended:
+			return final, nil
+		case <-ctx.Done():
+			return final, context.Cause(ctx)
+		case <-time.After(look):
+		}
+		found, err := h.client.q.Get(ctx, protocol.StateKey(h.id))
+		if err == nil && found[0].Revision != 0 {
+			note(found[0].Value)
+		}
+	}
+}
+
+// results returns the results of a run that is done.
+func (h *Handle) results(ctx context.Context, state wire.State) (*Results, error) {
+	q := h.client.q
+	plan, err := h.client.plans.Plan(ctx, state.Plan)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPartitioned(plan)
+	if err != nil {
+		return nil, err
+	}
+	taken := p.graph.taken()
+	var parts []int
+	for k, calls := range p.parts {
+		for _, i := range calls {
+			if p.graph.kept(i, taken) {
+				parts = append(parts, k)
+				break
+			}
+		}
+	}
+	outputs, err := h.outputs(ctx, parts)
+	if err != nil {
+		return nil, err
+	}
+	return newResults(ctx, q, h.id, p.graph, outputs)
+}
+
+// outputs reads the outputs of partitions. The server that answers may be behind, for a short time.
+func (h *Handle) outputs(ctx context.Context, parts []int) ([]wire.Output, error) {
+	const tries, pause = 20, 250 * time.Millisecond // arbitrary
+	for i := 0; ; i++ {
+		outputs, err := protocol.Outputs(ctx, h.client.q, h.id, parts...)
+		if !errors.Is(err, protocol.ErrMissing) || i == tries {
+			return outputs, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+}
+
+// Cancel ends the run, unless it has ended. Its functions' contexts are cancelled. cause, which may be nil, stands in
+// the error of Wait.
+func (h *Handle) Cancel(ctx context.Context, cause error) error {
+	text := "it was cancelled"
+	if cause != nil {
+		text = cause.Error()
+	}
+	if _, err := protocol.Cancel(ctx, h.client.q, h.id, text); err != nil {
+		return fmt.Errorf("cluster: cancel run %s: %w", h.id, err)
+	}
+	return nil
+}
+
+// Resume leads the run on, if its queue has lost what it had acknowledged: a server has lost power that does not sync
+// each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
+// may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue.
+func (h *Handle) Resume(ctx context.Context) (published int, err error) {
+	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id)
+	if errors.Is(err, protocol.ErrUnknown) {
+		err = ErrUnknownRun
+	}
+	if err != nil {
+		return published, fmt.Errorf("cluster: resume run %s: %w", h.id, err)
+	}
+	return published, nil
+}
+
+// Progress is how far a run is.
+type Progress struct {
+	Begun  bool   // a worker has begun it
+	Ended  bool   // it has results, or Reason says why not
+	Reason Reason // "" if it runs, or has results
+	Parts  int    // partitions
+	Done   int    // partitions that have run
+}
+
+// Progress returns how far the run is.
+func (h *Handle) Progress(ctx context.Context) (Progress, error) {
+	state, err := protocol.Attach(ctx, h.client.q, h.id)
+	if errors.Is(err, protocol.ErrUnknown) {
+		return Progress{}, nil
+	}
+	if err != nil {
+		return Progress{}, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
+	}
+	p := Progress{Begun: true, Ended: state.Final(), Parts: state.Begin.Parts}
+	if state.Error != nil {
+		p.Reason = Reason(state.Error.Reason)
+	}
+	p.Done, err = h.client.q.Count(ctx, "r."+h.id+".o.*")
+	if err != nil {
+		return p, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
+	}
+	return p, nil
+}

@@ -1,0 +1,47 @@
+package jet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// callTime bounds each call to the server. Arbitrary: a server that is not overloaded answers within milliseconds, and
+// one that restarts, or elects a leader, within some seconds.
+const callTime = 10 * time.Second
+
+// tryTime bounds a read or write of records and messages. A server that restarts forgets what it was asked, and a
+// caller that is told so tries again. Arbitrary.
+const tryTime = 3 * time.Second
+
+// explain says what failed and, where the server's words are few, what is to be done.
+func (q *Queue) explain(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("queue %s: %s: %w%s", q.c.Queue, what, err, hint(q.nc, err))
+}
+
+// hint is what may be behind err, "" if its text says so.
+func hint(nc *nats.Conn, err error) string {
+	switch {
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, nats.ErrNoResponders):
+		return ": JetStream does not answer: start the server with it (-js), " +
+			"or wait until the servers of its cluster have elected a leader"
+	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		return ": give the account JetStream"
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		// The server tells the connection, not the caller, that it may not publish: the call then has no answer.
+		if last := nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
+			return fmt.Sprintf(": the user of the connection may not do this: %v", last)
+		}
+		if !nc.IsConnected() {
+			return ": the connection to the server is down"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,124 @@
+package jet
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// States implements protocol.States. It also is the Store of a worker, and so learns the states that the worker reads.
+type States struct {
+	*Queue
+	watch jetstream.KeyWatcher
+	ended chan struct{}
+	known recent[string, protocol.Record]
+
+	mu    sync.Mutex
+	until map[string]map[*context.CancelCauseFunc]struct{} // by run
+}
+
+// knownRuns is arbitrary: a state that was forgotten is read again.
+const knownRuns = 4096
+
+// Watch begins to watch the states of runs.
+func (q *Queue) Watch(ctx context.Context) (*States, error) {
+	kv, err := q.js.KeyValue(ctx, q.bucket())
+	if err != nil {
+		return nil, q.explain("watch the states", err)
+	}
+	watch, err := kv.Watch(context.WithoutCancel(ctx), protocol.StateKey("*"), jetstream.UpdatesOnly())
+	if err != nil {
+		return nil, q.explain("watch the states", err)
+	}
+	s := &States{
+		Queue: q,
+		watch: watch,
+		ended: make(chan struct{}),
+		known: recent[string, protocol.Record]{size: knownRuns},
+		until: map[string]map[*context.CancelCauseFunc]struct{}{},
+	}
+	go func() {
+		defer close(s.ended)
+		for e := range watch.Updates() {
+			if e != nil && e.Operation() == jetstream.KeyValuePut {
+				s.saw(e.Key(), protocol.Record{Value: e.Value(), Revision: e.Revision()})
+			}
+		}
+	}()
+	return s, nil
+}
+
+// Stop ends the watch.
+func (s *States) Stop() {
+	_ = s.watch.Stop() // it fails if the connection is closed, and then it has ended too
+	<-s.ended
+}
+
+// Get is Get of the Queue. It notes the states of runs.
+func (s *States) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {
+	found, err := s.Queue.Get(ctx, keys...)
+	for i := range found {
+		if found[i].Revision != 0 {
+			s.saw(keys[i], found[i])
+		}
+	}
+	return found, err
+}
+
+// Known implements protocol.States.
+func (s *States) Known(run string) protocol.Record {
+	r, _ := s.known.get(run)
+	return r
+}
+
+// Until implements protocol.States.
+func (s *States) Until(ctx context.Context, run string) (context.Context, context.CancelFunc) {
+	until, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	if s.until[run] == nil {
+		s.until[run] = map[*context.CancelCauseFunc]struct{}{}
+	}
+	s.until[run][&cancel] = struct{}{}
+	s.mu.Unlock()
+	if final(s.Known(run)) { // it was seen before this context was there to be cancelled
+		cancel(protocol.ErrEnded)
+	}
+	return until, func() {
+		s.mu.Lock()
+		if delete(s.until[run], &cancel); len(s.until[run]) == 0 {
+			delete(s.until, run)
+		}
+		s.mu.Unlock()
+		cancel(context.Canceled)
+	}
+}
+
+// saw notes the record of a key, if it is the state of a run.
+func (s *States) saw(key string, r protocol.Record) {
+	run, isState := strings.CutSuffix(strings.TrimPrefix(key, "r."), ".state")
+	if !isState || key != protocol.StateKey(run) {
+		return
+	}
+	s.known.put(run, r, func(has protocol.Record) bool { return has.Revision >= r.Revision })
+	if !final(r) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for cancel := range s.until[run] {
+		(*cancel)(protocol.ErrEnded)
+	}
+}
+
+// final reports whether a record is a state that does not change any more.
+func final(r protocol.Record) bool {
+	if r.Revision == 0 {
+		return false
+	}
+	state, err := wire.DecodeState(r.Value)
+	return err == nil && state.Final()
+}

@@ -1,0 +1,37 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
+	"github.com/nats-io/nats.go"
+)
+
+// A Queue says which queue a [Client] or a [Worker] uses. The first of them to come makes its streams, and the others
+// find them as they are: of their Queue only the name counts.
+type Queue struct {
+	// Name is the name of the queue: letters, digits, - and _. The default is "default".
+	Name string
+
+	// Replicas is how many servers hold each stream: 1, 3 or 5. The default is 1.
+	Replicas int
+
+	// Keep is how long a run may take, and how long its results are kept after its end. The default is a day.
+	Keep time.Duration
+
+	// Lease is how long the server waits for a worker that is silent before it hands the worker's partitions to others.
+	// The default is 30 seconds.
+	Lease time.Duration
+}
+
+// open opens the queue.
+func (q Queue) open(ctx context.Context, nc *nats.Conn) (*jet.Queue, error) {
+	return jet.Open(ctx, nc, jet.Config{
+		Queue:    cmp.Or(q.Name, "default"),
+		Replicas: cmp.Or(q.Replicas, 1),
+		Keep:     cmp.Or(q.Keep, 24*time.Hour),
+		Lease:    cmp.Or(q.Lease, 30*time.Second),
+	})
+}

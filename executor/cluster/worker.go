@@ -1,0 +1,222 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
+	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/nats-io/nats.go"
+)
+
+// WorkerConfig configures a [Worker].
+type WorkerConfig struct {
+	Queue Queue
+
+	// Name is the name of the worker in errors and in what the queue shows: letters, digits, - and _, at most 100. No
+	// other worker of the queue may have it. The default is made from the name of the machine and a random part.
+	Name string
+
+	// Slots is how many partitions the worker has under way at the same time. The default is four for each worker of the
+	// executor: while some wait for the server, others run.
+	Slots int
+
+	// Grace is how long partitions may go on when the worker is stopped. Then their contexts are cancelled, and other
+	// workers run them. The default is 10 seconds.
+	Grace time.Duration
+
+	// Report is called with errors that the worker goes on after. Any thread.
+	Report func(error)
+
+	seams seams
+}
+
+// A seams is where tests come between a worker and its queue. Its functions may be nil.
+type seams struct {
+	store    func(protocol.Store) protocol.Store
+	delivery func(protocol.Delivery) protocol.Delivery
+}
+
+// A Worker runs partitions of the graphs that are submitted to a queue.
+type Worker struct {
+	c      WorkerConfig
+	q      *jet.Queue
+	states *jet.States
+	has    map[string]Signature
+	handle func(context.Context, protocol.Delivery) error
+
+	busy atomic.Int64
+	done atomic.Int64
+}
+
+const (
+	// announceEvery is how often a worker says that it lives, and noticeTime how long that counts. Arbitrary.
+	announceEvery = 5 * time.Second
+	noticeTime    = 4 * announceEvery
+	// planBytes is how many bytes of encoded plans a worker keeps. Arbitrary: a plan of 10⁶ calls has some 50 MiB.
+	planBytes = 128 << 20
+)
+
+// NewWorker returns a worker of a queue on a server that nc is connected to, with the functions that reg has now. It
+// runs partitions on ex, which may be nil, see [executor.Default]. nc should reconnect for ever: see
+// [nats.MaxReconnects]. nc and ex stay the caller's.
+//
+// The worker takes nothing from the queue before [Worker.Run].
+func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *Registry, c WorkerConfig) (
+	*Worker, error) {
+	ex = orDefault(ctx, ex)
+	c.Name = cmp.Or(c.Name, defaultName())
+	c.Slots = cmp.Or(c.Slots, 4*ex.Workers())
+	c.Grace = cmp.Or(c.Grace, 10*time.Second)
+	if c.Report == nil {
+		c.Report = func(error) {}
+	}
+	switch {
+	case reg == nil:
+		return nil, errors.New("cluster: a worker needs a registry")
+	case !wire.Token(c.Name):
+		return nil, fmt.Errorf("cluster: the name of a worker is %q: it may have letters, digits, - and _", c.Name)
+	case c.Slots < 1:
+		return nil, fmt.Errorf("cluster: worker %s has %d slots", c.Name, c.Slots)
+	}
+	q, err := c.Queue.open(ctx, nc)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
+	}
+	states, err := q.Watch(ctx)
+	if err != nil {
+		q.Close()
+		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
+	}
+	w := &Worker{c: c, q: q, states: states, has: maps.Collect(reg.Functions())}
+	limits := protocol.Defaults
+	limits.Wait = q.Keep() / 2
+	store := protocol.Store(states)
+	if c.seams.store != nil {
+		store = c.seams.store(store)
+	}
+	p := &protocol.Worker{
+		Name:   c.Name,
+		Store:  store,
+		States: states,
+		Plans:  jet.NewPlans(store, planBytes),
+		Runner: newRunner(ex, reg, store, int(nc.MaxPayload()/2)),
+		Limits: limits,
+		Each:   jet.Each,
+	}
+	w.handle = p.Handle
+	return w, nil
+}
+
+// Name returns the name of the worker.
+func (w *Worker) Name() string { return w.c.Name }
+
+// Run takes partitions from the queue and runs them until ctx ends. It then finishes those that it has, or gives them
+// back. A worker runs once. Run returns an error if it cannot begin; later errors are for Report, and are tried again.
+func (w *Worker) Run(ctx context.Context) error {
+	defer w.q.Close()
+	defer w.states.Stop()
+	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
+	if err := w.announce(ctx); err != nil {
+		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
+	}
+	served := map[string]bool{}
+	stop, err := w.q.Follow(ctx, classKeys, func(key string, data []byte) {
+		if name := key[len(classKey("")):]; !served[name] {
+			served[name] = w.serve(ctx, pool, name, data)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
+	}
+	var announcing sync.WaitGroup
+	announcing.Go(func() { w.keepAnnouncing(ctx) })
+	<-ctx.Done()
+	stop()
+	announcing.Wait()
+
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.c.Grace)
+	defer cancel()
+	pool.Stop(late)
+	w.end(context.WithoutCancel(ctx))
+	return nil
+}
+
+// end takes back the announcement, and sees to it that the last acknowledgements are with the server.
+func (w *Worker) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, cancelTime)
+	defer cancel()
+	if err := errors.Join(w.q.Forget(ctx, workerKey(w.c.Name)), w.q.Flush(ctx)); err != nil {
+		w.report(err)
+	}
+}
+
+// serve begins to take the messages of a class, if the worker has its functions.
+func (w *Worker) serve(ctx context.Context, pool *jet.Pool, name string, data []byte) bool {
+	var c class
+	if err := json.Unmarshal(data, &c); err != nil || c.V != notesVersion || c.name() != name || !c.isCovered(w.has) {
+		return false
+	}
+	opened, err := w.q.Class(ctx, name)
+	if err != nil && ctx.Err() == nil {
+		w.report(err) // the next submission of the class notes it again
+	}
+	if err != nil {
+		return false
+	}
+	pool.Serve(opened)
+	return true
+}
+
+// deliver handles a delivery.
+func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
+	w.busy.Add(1)
+	defer w.busy.Add(-1)
+	delivery := protocol.Delivery(d)
+	if w.c.seams.delivery != nil {
+		delivery = w.c.seams.delivery(delivery)
+	}
+	if err := w.handle(ctx, delivery); err != nil {
+		w.report(err)
+	}
+	w.done.Add(1)
+}
+
+func (w *Worker) report(err error) { w.c.Report(fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)) }
+
+// keepAnnouncing announces the worker again and again.
+func (w *Worker) keepAnnouncing(ctx context.Context) {
+	t := time.NewTicker(announceEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if err := w.announce(ctx); err != nil && ctx.Err() == nil {
+			w.report(err)
+		}
+	}
+}
+
+// announce says that the worker lives, and what it has.
+func (w *Worker) announce(ctx context.Context) error {
+	value, err := json.Marshal(notice{
+		V: notesVersion, Worker: w.c.Name, Functions: w.has,
+		Slots: w.c.Slots, Busy: int(w.busy.Load()), Done: w.done.Load(),
+	})
+	if err != nil {
+		return err
+	}
+	return w.q.Note(ctx, workerKey(w.c.Name), value, noticeTime)
+}
