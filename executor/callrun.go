@@ -97,6 +97,9 @@ func (r *callRun) leave() {
 	if !r.run.renew() {
 		s.run = nil
 	}
+	if r.scope.memo.Load() != 0 { // so that no guest of a call is quiet, see protocol/guests.md
+		r.scope.memo.Store(0)
+	}
 	s.taken.Store(0)
 }
 

@@ -192,6 +192,21 @@ func TestCallKeepsNothing(t *testing.T) {
 	require.False(t, ex.CallKeepsExecutor())
 }
 
+// TestCallForgetsTempo: the guest of a call is never quiet, however quick earlier calls of any function were.
+func TestCallForgetsTempo(t *testing.T) {
+	ex := atCall(t, executor.Config{Workers: 2})
+	call := func() {
+		_, err := executor.Call(context.Background(), ex, seven, 0)
+		require.NoError(t, err)
+		require.True(t, ex.KeepsCall())
+	}
+	call()
+	ex.KeptCall().Hush()
+	call()
+	_, _, count := ex.KeptCall().Tempo()
+	require.Zero(t, count)
+}
+
 // TestCallsAtOnce: callers at the same time do not share a run.
 func TestCallsAtOnce(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})

@@ -241,3 +241,6 @@ func (ex *Executor) KeepsCall() bool { return ex.calls.taken.Load() == 0 && ex.c
 
 // CallKeepsExecutor reports whether a run that is kept for the next call refers to the Executor.
 func (ex *Executor) CallKeepsExecutor() bool { return ex.KeepsCall() && ex.calls.run.run.of != nil }
+
+// KeptCall is the body of the run that is kept for the next call.
+func (ex *Executor) KeptCall() *Body { return &ex.calls.run.scope.Body }
