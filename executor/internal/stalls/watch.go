@@ -233,12 +233,10 @@ func (w *Watch) busyPeriod(now time.Time, slowest time.Duration) time.Duration {
 	return min(max(period, now.Sub(w.doubt)/busyPart), slowest)
 }
 
-// resume returns the time until the first look after a pause. If that was shorter than the time between two looks, and
-// an item waited, the workers were in Blocking and go on as before. Otherwise a task may begin to sleep soon.
+// resume returns the time until the first look after a pause, unless the period may be long. If the pause was shorter
+// than the time between two looks, and an item waited, the workers were in Blocking and go on as before. Otherwise a
+// task may begin to sleep soon.
 func (w *Watch) resume() time.Duration {
-	if w.slow.Load() != 0 {
-		return longPeriod // a Submitted that has found slow set hurries after this
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.doubt.IsZero() || system.now().Sub(w.paused) > w.due {
@@ -327,6 +325,9 @@ func (c *clock) add(w *Watch) {
 	next := w.resume()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if w.slow.Load() != 0 {
+		next = longPeriod // a Submitted that has found slow set hurries after this: it waits for mu
+	}
 	if !slices.Contains(c.all, w) { // else it was about to be taken out
 		c.all = append(c.all, w)
 	}

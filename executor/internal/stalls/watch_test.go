@@ -4,6 +4,7 @@ package stalls
 
 import (
 	"math/rand/v2"
+	"regexp"
 	"runtime"
 	"slices"
 	"testing"
@@ -295,6 +296,30 @@ func TestSlowBesideBlocking(t *testing.T) {
 	pause(true)
 	require.Equal(t, period, c.period)
 	require.Zero(t, w.slow.Load())
+}
+
+// An item that is submitted while a worker goes on, before the clock ticks, makes the first look come soon.
+func TestSubmittedBeforeTheClockTicks(t *testing.T) {
+	_, w := newPlant(t, 1)
+	c := &clock{timer: time.AfterFunc(time.Hour, func() {})}
+	defer c.timer.Stop()
+	w.slow.Store(1)
+	w.on.Store(1)
+	added := make(chan struct{})
+	c.mu.Lock() // as hurry does, which finds that the clock does not tick
+	go func() {
+		c.add(w)
+		close(added)
+	}()
+	testkit.Until(t, "the worker waits for the clock", func() bool {
+		stacks := make([]byte, 1<<20)
+		waits := regexp.MustCompile(`\[sync\.Mutex\.Lock[^\]]*\]:(\n.+)*\.\(\*clock\)\.add\(`)
+		return waits.Match(stacks[:runtime.Stack(stacks, true)])
+	})
+	w.slow.Store(0)
+	c.mu.Unlock()
+	<-added
+	require.Equal(t, period, c.period)
 }
 
 // Tasks that are in Blocking for a moment while an item waits do not shorten the period: they have not begun to sleep
