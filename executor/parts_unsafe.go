@@ -26,6 +26,7 @@ type executor struct {
 	intake    *intake    // set with Config.MaxRuns
 	guests    *guests    // set if callers take part
 
+	_            pad.Line
 	calls        callStore
 	_            pad.Line
 	asyncs       asyncs
