@@ -1,12 +1,11 @@
 package cluster
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 
 	"github.com/magpie-go/magpie/executor"
@@ -214,8 +213,9 @@ func (e *execution) at(i int32) int {
 	if int(i) < len(e.steps) && e.steps[i].index == i { // in a whole graph
 		return int(i)
 	}
-	k, found := slices.BinarySearchFunc(e.steps, i, func(s step, i int32) int { return cmp.Compare(s.index, i) })
-	if !found {
+	// Not slices.BinarySearchFunc: it would copy steps that other tasks write to.
+	k := sort.Search(len(e.steps), func(k int) bool { return e.steps[k].index >= i })
+	if k == len(e.steps) || e.steps[k].index != i {
 		return -1
 	}
 	return k
