@@ -223,7 +223,10 @@ type scopeRun struct {
 	stopper  error       // the failure that stopped the run, if one did
 }
 
-// context returns the context for the functions of the run.
+// context returns the context for the functions of the run. It is not inlined: the hooks of a model in it would change
+// what is inlined into a child.
+//
+//go:noinline
 func (r *scopeRun) context() context.Context {
 	if r.ctx != nil {
 		return r.ctx

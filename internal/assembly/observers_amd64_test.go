@@ -26,13 +26,13 @@ var mayObserve = []string{
 	"executor.(*Executor).heldUp", "executor.Executor.heldUp",
 	"executor.(*Executor).inTaskCalls", "executor.Executor.inTaskCalls",
 	// They begin and end runs.
-	"executor.(*funcJob).Begin", "executor.(*Group).begin",
+	"executor.(*scopeRun).begin", "executor.(*Group).begin",
 	"graph.(*Graph).begin", "executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// They run tasks for observers.
 	"executor.execCallObserved[]", "executor.(*child).callObserved",
-	"executor.execChildObserved", "executor.execGroupTaskObserved", "executor.(*JobRun).CallTask",
+	"executor.execGroupTaskObserved", "executor.(*JobRun).CallTask",
 	"executor.(*observedCall).make", "executor/pool.(*run).call",
 	"executor.(*runParts).Observed", "executor.(*runParts).CallTask",
 	"executor.(*JobRun).SkipTask", "executor.(*runParts).tellSkip",
