@@ -294,8 +294,9 @@ func TestCancelStorm(t *testing.T) {
 				return
 			}
 			for range 3 {
+				after := time.Duration(rnd.Int64N(int64(300 * time.Millisecond)))
 				wg.Go(func() {
-					time.Sleep(time.Duration(rnd.Int64N(int64(300 * time.Millisecond))))
+					time.Sleep(after)
 					if err := h.Cancel(within(t), errStorm); err != nil {
 						t.Errorf("seed %d: %v", seed, err)
 					}
