@@ -35,7 +35,7 @@ type options struct {
 
 func parse(args []string, out io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("run", flag.ContinueOnError)
-	f.StringVar(&o.url, "nats", os.Getenv("NATS_URL"), "the `URL` of a server to use, instead of new ones; the default is NATS_URL")
+	f.StringVar(&o.url, "nats", os.Getenv("NATS_URL"), "the `URL` of a server to use, and to start none; or NATS_URL")
 	f.StringVar(&o.queue, "queue", "show", "the `name` of the queue")
 	f.StringVar(&o.dir, "dir", "", "the store `directory` of the servers; the default is a new one, which is removed")
 	f.IntVar(&o.servers, "servers", 1, "how many servers hold the queue: 1 or 3")
