@@ -104,9 +104,12 @@ func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, e
 		return nil, err
 	}
 	s.ID = cmp.Or(s.ID, rand.Text())
-	if !wire.Token(s.ID) || s.Deadline < 0 {
-		return nil, fmt.Errorf("cluster: submission of graph %q: the ID is %q and the deadline %v", g.name, s.ID,
-			s.Deadline)
+	switch {
+	case !wire.Token(s.ID):
+		return nil, fmt.Errorf("cluster: graph %q was not submitted: the ID is %q: it must have letters, digits, - and _, "+
+			"at most 100 of them", g.name, s.ID)
+	case s.Deadline < 0:
+		return nil, fmt.Errorf("cluster: graph %q was not submitted: the deadline is %v", g.name, s.Deadline)
 	}
 	plan, classes, err := c.plan(ctx, g)
 	if err != nil {
