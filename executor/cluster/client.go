@@ -155,6 +155,9 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 // cut cuts the graph. All its partitions are of one class if a worker has all functions: they may then go to the same
 // worker. Otherwise each has a class of its own.
 func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, error) {
+	if len(workers) == 0 {
+		return nil, nil, errors.New("no worker serves the queue")
+	}
 	all := make([]int32, len(g.prototypes))
 	for i := range all {
 		all[i] = int32(i)
@@ -175,9 +178,6 @@ func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, 
 	})
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(workers) == 0 {
-		return nil, nil, errors.New("no worker serves the queue")
 	}
 	var uncovered []error
 	for _, class := range classes {
