@@ -137,7 +137,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	served := map[string]bool{}
 	stop, err := w.q.Follow(ctx, classKeys, func(key string, data []byte) {
 		if name := key[len(classKey("")):]; !served[name] {
-			served[name] = w.serve(ctx, pool, name, data)
+			served[name] = w.serve(pool, name, data)
 		}
 	})
 	if err != nil {
@@ -166,19 +166,12 @@ func (w *Worker) end(ctx context.Context) {
 }
 
 // serve begins to take the messages of a class, if the worker has its functions.
-func (w *Worker) serve(ctx context.Context, pool *jet.Pool, name string, data []byte) bool {
+func (w *Worker) serve(pool *jet.Pool, name string, data []byte) bool {
 	var c class
 	if err := json.Unmarshal(data, &c); err != nil || c.V != notesVersion || c.name() != name || !c.isCovered(w.has) {
 		return false
 	}
-	opened, err := w.q.Class(ctx, name)
-	if err != nil && ctx.Err() == nil {
-		w.report(err) // the next submission of the class notes it again
-	}
-	if err != nil {
-		return false
-	}
-	pool.Serve(opened)
+	pool.Serve(w.q.Class(name))
 	return true
 }
 
