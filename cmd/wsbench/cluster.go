@@ -88,6 +88,8 @@ Starts servers of NATS and workers as processes on this machine, runs graphs of 
 processes in the middle if it is told to, and prints what happened. The work is done by the command magpie-cluster of
 the module executor/cluster, which is built in a checkout of Magpie, and is looked for in PATH anywhere else.
 
-  wsbench cluster help            the commands and flags of magpie-cluster
+  wsbench cluster run             with four workers; -kill worker=2s,server=4s ends two processes in the middle
+  wsbench cluster run -h          the flags
+  wsbench cluster top             who serves a queue, and what waits in it
 `
 }

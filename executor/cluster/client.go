@@ -104,9 +104,12 @@ func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, e
 		return nil, err
 	}
 	s.ID = cmp.Or(s.ID, rand.Text())
-	if !wire.Token(s.ID) || s.Deadline < 0 {
-		return nil, fmt.Errorf("cluster: submission of graph %q: the ID is %q and the deadline %v", g.name, s.ID,
-			s.Deadline)
+	switch {
+	case !wire.Token(s.ID):
+		return nil, fmt.Errorf("cluster: graph %q was not submitted: the ID is %q: it must have letters, digits, - and _, "+
+			"at most 100 of them", g.name, s.ID)
+	case s.Deadline < 0:
+		return nil, fmt.Errorf("cluster: graph %q was not submitted: the deadline is %v", g.name, s.Deadline)
 	}
 	plan, classes, err := c.plan(ctx, g)
 	if err != nil {
@@ -152,6 +155,9 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 // cut cuts the graph. All its partitions are of one class if a worker has all functions: they may then go to the same
 // worker. Otherwise each has a class of its own.
 func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, error) {
+	if len(workers) == 0 {
+		return nil, nil, errors.New("no worker serves the queue")
+	}
 	all := make([]int32, len(g.prototypes))
 	for i := range all {
 		all[i] = int32(i)
@@ -172,9 +178,6 @@ func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, 
 	})
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(workers) == 0 {
-		return nil, nil, errors.New("no worker serves the queue")
 	}
 	var uncovered []error
 	for _, class := range classes {

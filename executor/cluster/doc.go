@@ -20,7 +20,7 @@
 // functions must be idempotent.
 //
 // There is no coordinator. All that is known of a run is in the streams of the server, and any worker goes on with what
-// another has begun. PROTOCOL.md describes the protocol.
+// another has begun. PROTOCOL.md describes the protocol, and README.md how servers and workers are set up.
 //
 // # Functions
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/nats-io/nats.go"
 )
 
 // A Handle is a graph that was submitted. Its methods may be called at any time from any goroutine.
@@ -20,7 +21,9 @@ type Handle struct {
 // ID returns the ID of the run, for [Client.Attach].
 func (h *Handle) ID() string { return h.id }
 
-// Wait waits for the end of the run. Its error is a [*RunError] if the run has failed or was cancelled.
+// Wait waits for the end of the run, for as long as ctx and the connection last: a run that no worker begins does not
+// end, nor does one whose records were removed before. Its error is a [*RunError] if the run has failed or was
+// cancelled.
 func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 	state, err := h.end(ctx)
 	if err != nil {
@@ -63,7 +66,10 @@ func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
 		case <-time.After(look):
 		}
 		found, err := h.client.q.Get(ctx, protocol.StateKey(h.id))
-		if err == nil && found[0].Revision != 0 {
+		switch {
+		case errors.Is(err, nats.ErrConnectionClosed):
+			return final, err
+		case err == nil && found[0].Revision != 0:
 			note(found[0].Value)
 		}
 	}

@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
@@ -18,20 +19,32 @@ type Queue struct {
 	// Replicas is how many servers hold each stream: 1, 3 or 5. The default is 1.
 	Replicas int
 
-	// Keep is how long a run may take, and how long its results are kept after its end. The default is a day.
+	// Keep is how long a run may take, and how long its results are kept after its end. The default is a day, and the
+	// least ten seconds.
 	Keep time.Duration
 
 	// Lease is how long the server waits for a worker that is silent before it hands the worker's partitions to others.
-	// The default is 30 seconds.
+	// The default is 30 seconds, and the least 100 milliseconds.
 	Lease time.Duration
 }
 
+// Arbitrary: less than a message may be on its way to a busy server.
+const (
+	minKeep  = 10 * time.Second
+	minLease = 100 * time.Millisecond
+)
+
 // open opens the queue.
 func (q Queue) open(ctx context.Context, nc *nats.Conn) (*jet.Queue, error) {
-	return jet.Open(ctx, nc, jet.Config{
+	c := jet.Config{
 		Queue:    cmp.Or(q.Name, "default"),
 		Replicas: cmp.Or(q.Replicas, 1),
 		Keep:     cmp.Or(q.Keep, 24*time.Hour),
 		Lease:    cmp.Or(q.Lease, 30*time.Second),
-	})
+	}
+	if c.Keep < minKeep || c.Lease < minLease {
+		return nil, fmt.Errorf("queue %s: Keep is %v and Lease is %v: the least are %v and %v", c.Queue, c.Keep, c.Lease,
+			minKeep, minLease)
+	}
+	return jet.Open(ctx, nc, c)
 }

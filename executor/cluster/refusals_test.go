@@ -343,4 +343,45 @@ func TestRefusedConnections(t *testing.T) {
 	require.ErrorContains(t, err, "the name of a worker")
 	_, err = cluster.NewWorker(within(t), nc, newExecutor(t), cluster.NewRegistry(), cluster.WorkerConfig{Slots: -1})
 	require.ErrorContains(t, err, "-1 slots")
+	jetStream := served.Start(t, embedded.Config{}).Conn()
+	for _, q := range []cluster.Queue{{Keep: time.Second}, {Keep: -1}, {Lease: 1}, {Lease: -1}} {
+		_, err = cluster.NewClient(within(t), jetStream, cluster.ClientConfig{Queue: q})
+		require.ErrorContains(t, err, "the least are 10s and 100ms")
+	}
+	w, err := cluster.NewWorker(within(t), jetStream, newExecutor(t), cluster.NewRegistry(), cluster.WorkerConfig{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = w.Run(ctx) // whether it can announce itself first
+	require.ErrorContains(t, w.Run(t.Context()), "Run was called before")
+}
+
+// TestClosedConnection: Wait ends with the connection, since it would never be told.
+func TestClosedConnection(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	reg := cluster.NewRegistry()
+	began := make(chan struct{}, 1)
+	hang := cluster.Register0(reg, "hang", func(ctx context.Context) (int, error) {
+		began <- struct{}{}
+		<-ctx.Done()
+		return 0, context.Cause(ctx)
+	})
+	work(t, s.server.Conn(), s.ex, reg, cluster.WorkerConfig{Grace: time.Millisecond})
+	nc := s.server.Conn()
+	g := cluster.NewGraph("g")
+	hang.Call(g)
+	for _, sub := range []cluster.Submission{{ID: "a b"}, {Deadline: -1}} {
+		_, err := s.client.Submit(within(t), g, sub)
+		require.ErrorContains(t, err, "was not submitted: the ")
+	}
+	h, err := connect(t, nc).Submit(within(t), g, cluster.Submission{})
+	require.NoError(t, err)
+	<-began
+	waited := make(chan error, 1)
+	go func() { _, err := h.Wait(within(t)); waited <- err }()
+	nc.Close()
+	require.ErrorIs(t, <-waited, nats.ErrConnectionClosed)
+	_, err = h.Wait(within(t))
+	require.ErrorIs(t, err, nats.ErrConnectionClosed)
 }

@@ -54,6 +54,7 @@ type Worker struct {
 	has    map[string]Signature
 	handle func(context.Context, protocol.Delivery) error
 
+	ran  atomic.Bool
 	busy atomic.Int64
 	done atomic.Int64
 }
@@ -84,7 +85,8 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	case reg == nil:
 		return nil, errors.New("cluster: a worker needs a registry")
 	case !wire.Token(c.Name):
-		return nil, fmt.Errorf("cluster: the name of a worker is %q: it may have letters, digits, - and _", c.Name)
+		return nil, fmt.Errorf("cluster: the name of a worker is %q: it must have letters, digits, - and _, "+
+			"at most 100 of them", c.Name)
 	case c.Slots < 1:
 		return nil, fmt.Errorf("cluster: worker %s has %d slots", c.Name, c.Slots)
 	}
@@ -123,6 +125,9 @@ func (w *Worker) Name() string { return w.c.Name }
 // Run takes partitions from the queue and runs them until ctx ends. It then finishes those that it has, or gives them
 // back. A worker runs once. Run returns an error if it cannot begin; later errors are for Report, and are tried again.
 func (w *Worker) Run(ctx context.Context) error {
+	if w.ran.Swap(true) {
+		return fmt.Errorf("cluster: worker %s: Run was called before", w.c.Name)
+	}
 	defer w.q.Close()
 	defer w.states.Stop()
 	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
@@ -132,7 +137,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	served := map[string]bool{}
 	stop, err := w.q.Follow(ctx, classKeys, func(key string, data []byte) {
 		if name := key[len(classKey("")):]; !served[name] {
-			served[name] = w.serve(ctx, pool, name, data)
+			served[name] = w.serve(pool, name, data)
 		}
 	})
 	if err != nil {
@@ -161,19 +166,12 @@ func (w *Worker) end(ctx context.Context) {
 }
 
 // serve begins to take the messages of a class, if the worker has its functions.
-func (w *Worker) serve(ctx context.Context, pool *jet.Pool, name string, data []byte) bool {
+func (w *Worker) serve(pool *jet.Pool, name string, data []byte) bool {
 	var c class
 	if err := json.Unmarshal(data, &c); err != nil || c.V != notesVersion || c.name() != name || !c.isCovered(w.has) {
 		return false
 	}
-	opened, err := w.q.Class(ctx, name)
-	if err != nil && ctx.Err() == nil {
-		w.report(err) // the next submission of the class notes it again
-	}
-	if err != nil {
-		return false
-	}
-	pool.Serve(opened)
+	pool.Serve(w.q.Class(name))
 	return true
 }
 

@@ -40,7 +40,7 @@ func serve(ctx context.Context, args []string) error {
 	name := f.String("name", "", "")
 	routes := f.String("routes", "", "")
 	route := f.String("route", "", "")
-	if err := f.Parse(args); err != nil {
+	if err := parseFlags(f, args, io.Discard); err != nil {
 		return err
 	}
 	if *routes != "" {
@@ -55,10 +55,13 @@ func serve(ctx context.Context, args []string) error {
 	return nil
 }
 
+// reconnect makes a connection survive that a server is killed.
+var reconnect = []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond)}
+
 // dial connects to a queue's servers, and tries again until they are there.
 func dial(ctx context.Context, url string) (*nats.Conn, error) {
 	for {
-		nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(100*time.Millisecond))
+		nc, err := nats.Connect(url, reconnect...)
 		if err == nil || ctx.Err() != nil {
 			return nc, err
 		}
@@ -85,7 +88,7 @@ func work(ctx context.Context, args []string) error {
 	name := f.String("name", "", "")
 	each := f.Int("each", 1, "")
 	slots := f.Int("slots", 1, "")
-	if err := f.Parse(args); err != nil {
+	if err := parseFlags(f, args, io.Discard); err != nil {
 		return err
 	}
 	nc, err := dial(ctx, *url)

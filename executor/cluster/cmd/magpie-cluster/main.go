@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,35 +23,50 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := command(ctx, os.Args[1:])
-	if errors.Is(err, flag.ErrHelp) {
-		os.Exit(2)
-	}
-	if err != nil {
+	if err := command(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "magpie-cluster:", err)
-		os.Exit(1)
+		os.Exit(status(err))
 	}
 }
 
+// status returns the exit status of an error: 2 if the arguments are wrong.
+func status(err error) int {
+	if errors.As(err, new(refusal)) {
+		return 2
+	}
+	return 1
+}
+
+const usage = `Usage: magpie-cluster [COMMAND] [flags]
+
+  run    start servers and workers on this machine, run a graph, kill what is to be killed; the default
+  top    print who serves a queue and what waits in it, again and again
+
+magpie-cluster COMMAND -h lists the flags of a command.
+`
+
 // command runs a subcommand. server and worker are those that the program starts itself as.
-func command(ctx context.Context, args []string) error {
+func command(ctx context.Context, args []string, out io.Writer) error {
 	name := "run"
 	if len(args) > 0 && args[0] != "" && args[0][0] != '-' {
 		name, args = args[0], args[1:]
 	}
 	switch name {
 	case "run":
-		o, err := parse(args)
+		o, err := parse(args, out)
 		if err != nil {
 			return err
 		}
-		return show(ctx, o, os.Stdout)
+		return show(ctx, o, out)
 	case "top":
-		return top(ctx, args, os.Stdout)
+		return top(ctx, args, out)
+	case "help":
+		_, err := io.WriteString(out, usage)
+		return err
 	case "server":
 		return serve(ctx, args)
 	case "worker":
 		return work(ctx, args)
 	}
-	return fmt.Errorf("there is no command %q: run, which is the default, and top", name)
+	return refuse("there is no command %q: there are run, which is the default, and top", name)
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,7 +22,7 @@ import (
 // TestMain is a process of a show, if it was started as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "server" || os.Args[1] == "worker") {
-		if err := command(context.Background(), os.Args[1:]); err != nil {
+		if err := command(context.Background(), os.Args[1:], io.Discard); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -32,7 +35,7 @@ func TestMain(m *testing.M) {
 func shown(t *testing.T, args ...string) string {
 	t.Helper()
 	t.Setenv("NATS_URL", "")
-	o, err := parse(append(args, "-v"))
+	o, err := parse(append(args, "-v"), io.Discard)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
@@ -64,7 +67,12 @@ func TestShowThree(t *testing.T) {
 func TestTop(t *testing.T) {
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
 	var out bytes.Buffer
-	require.NoError(t, top(t.Context(), []string{"-nats", s.URL(), "-once"}, &out))
+	args := []string{"-nats", s.URL(), "-queue", "q", "-once"}
+	require.ErrorContains(t, top(t.Context(), args, &out), `no queue "q"`)
+	c, err := cluster.NewClient(t.Context(), s.Conn(), cluster.ClientConfig{Queue: cluster.Queue{Name: "q"}})
+	require.NoError(t, err)
+	c.Close()
+	require.NoError(t, top(t.Context(), args, &out))
 	require.Contains(t, out.String(), "0 partitions wait, 0 are with workers, 0 were given up")
 	require.Contains(t, out.String(), "WORKER")
 }
@@ -77,14 +85,50 @@ func TestRefusals(t *testing.T) {
 		"must be positive":           {"-tasks", "0"},
 		"is not as worker=2s":        {"-kill", "worker"},
 		"may be killed":              {"-kill", "queue=2s"},
-		"is no option":               {"-sleep", "burn"},
+		"is no flag":                 {"-sleep", "burn"},
 		"not started by this progr":  {"-nats", "nats://127.0.0.1:1", "-kill", "server=1s"},
 		"connect to nats://127.0.0.": {"top", "-nats", "nats://127.0.0.1:1"},
 	} {
-		require.ErrorContains(t, command(t.Context(), args), text)
+		require.ErrorContains(t, command(t.Context(), args, io.Discard), text)
 	}
 	t.Setenv("NATS_URL", "")
-	require.ErrorContains(t, command(t.Context(), []string{"top"}), "set NATS_URL, or -nats")
+	require.ErrorContains(t, command(t.Context(), []string{"top"}, io.Discard), "set NATS_URL, or -nats")
+}
+
+// TestStatus: wrong arguments have a status of their own, which wsbench knows.
+func TestStatus(t *testing.T) {
+	for _, args := range [][]string{{"burn"}, {"-tasks", "x"}, {"-cost", "-1s"}, {"top", "-every", "0s"}} {
+		require.Equal(t, 2, status(command(t.Context(), append(args, "-nats", "nats://127.0.0.1:1"), io.Discard)), args)
+	}
+	require.Equal(t, 1, status(command(t.Context(), []string{"-nats", "nats://127.0.0.1:1"}, io.Discard)))
+}
+
+// TestHelp: help is no error, and says which commands and flags there are.
+func TestHelp(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, command(t.Context(), []string{"help"}, &out))
+	require.Contains(t, out.String(), "top ")
+	require.ErrorIs(t, command(t.Context(), []string{"run", "-h"}, &out), flag.ErrHelp)
+	require.ErrorIs(t, command(t.Context(), []string{"top", "-h"}, &out), flag.ErrHelp)
+	require.Contains(t, out.String(), "-kill")
+	require.Contains(t, out.String(), "-once")
+}
+
+// TestSecrets: a password in a URL is not printed.
+func TestSecrets(t *testing.T) {
+	err := command(t.Context(), []string{"top", "-nats", "nats://a:secret@127.0.0.1:1,nats://b:secret@127.0.0.1:1"},
+		io.Discard)
+	require.ErrorContains(t, err, "connect to nats://…@127.0.0.1:1,nats://…@127.0.0.1:1")
+}
+
+// TestServerThatEnds: a server that cannot run is an error that says why.
+func TestServerThatEnds(t *testing.T) {
+	t.Setenv("NATS_URL", "")
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	err := command(t.Context(), []string{"-dir", file}, io.Discard)
+	require.ErrorContains(t, err, "server1 has ended: ")
+	require.ErrorContains(t, err, "the store directory cannot be made")
 }
 
 // TestWorkload: the result of the graph is the one that is known before, and depends on the seed.

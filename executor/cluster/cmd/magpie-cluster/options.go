@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -32,9 +33,9 @@ type options struct {
 	verbose bool
 }
 
-func parse(args []string) (o options, err error) {
-	f := flag.NewFlagSet("magpie-cluster", flag.ContinueOnError)
-	f.StringVar(&o.url, "nats", os.Getenv("NATS_URL"), "the `URL` of a server, which then is not started")
+func parse(args []string, out io.Writer) (o options, err error) {
+	f := flag.NewFlagSet("run", flag.ContinueOnError)
+	f.StringVar(&o.url, "nats", os.Getenv("NATS_URL"), "the `URL` of a server to use, and to start none; or NATS_URL")
 	f.StringVar(&o.queue, "queue", "show", "the `name` of the queue")
 	f.StringVar(&o.dir, "dir", "", "the store `directory` of the servers; the default is a new one, which is removed")
 	f.IntVar(&o.servers, "servers", 1, "how many servers hold the queue: 1 or 3")
@@ -50,20 +51,20 @@ func parse(args []string) (o options, err error) {
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the graph, and of what is killed")
 	f.Var(&o.kills, "kill", "what is killed when: worker=2s, server=3s and leader=4s, with commas between")
 	f.BoolVar(&o.verbose, "v", false, "print the errors that the processes go on after")
-	if err := f.Parse(args); err != nil {
+	if err := parseFlags(f, args, out); err != nil {
 		return o, err
 	}
 	switch {
-	case f.NArg() > 0:
-		return o, fmt.Errorf("%q is no option", f.Arg(0))
 	case o.servers != 1 && o.servers != 3:
-		return o, fmt.Errorf("-servers %d: there may be 1 or 3", o.servers)
-	case o.workers < 1 || o.each < 1 || o.slots < 1 || o.tasks < 1 || o.width < 1 || o.cost < 0:
-		return o, fmt.Errorf("-workers, -each, -slots, -tasks and -width must be positive")
+		return o, refuse("-servers %d: there may be 1 or 3", o.servers)
+	case o.workers < 1 || o.each < 1 || o.slots < 1 || o.tasks < 1 || o.width < 1:
+		return o, refuse("-workers, -each, -slots, -tasks and -width must be positive")
+	case o.cost < 0 || o.target <= 0:
+		return o, refuse("-target must be positive, and -cost may not be negative")
 	}
 	for _, k := range o.kills {
 		if o.url != "" && k.what != "worker" {
-			return o, fmt.Errorf("-kill %s: the server is not started by this program", k.what)
+			return o, refuse("-kill %s: the server is not started by this program", k.what)
 		}
 	}
 	return o, nil

@@ -22,7 +22,34 @@ type process struct {
 	mu    sync.Mutex
 	cmd   *exec.Cmd
 	stdin io.Closer
-	peak  int // KiB of memory at most, of all that have run
+	ended chan struct{} // closed when cmd has ended and its output was read
+	last  string        // the last line that it has printed
+	peak  int           // KiB of memory at most, of all that have run
+}
+
+// Write takes what the process prints.
+func (p *process) Write(lines []byte) (int, error) {
+	if text := strings.TrimSpace(string(lines)); text != "" {
+		p.mu.Lock()
+		p.last = text[strings.LastIndexByte(text, '\n')+1:]
+		p.mu.Unlock()
+	}
+	return p.out.Write(lines)
+}
+
+// hasEnded returns an error if the process has ended.
+func (p *process) hasEnded() error {
+	p.mu.Lock()
+	ended := p.ended
+	p.mu.Unlock()
+	select {
+	case <-ended:
+	default:
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Errorf("%s has ended: %s", p.name, p.last)
 }
 
 // restart is how long a process that was killed is gone.
@@ -35,7 +62,7 @@ func (p *process) start() error {
 		return err
 	}
 	cmd := exec.Command(self, p.args...)
-	cmd.Stderr = p.out
+	cmd.Stderr = p
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return err
@@ -43,9 +70,11 @@ func (p *process) start() error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
 	}
+	ended := make(chan struct{})
+	go func() { _ = cmd.Wait(); close(ended) }() // its last line says why it has ended
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.cmd, p.stdin = cmd, stdin
+	p.cmd, p.stdin, p.ended = cmd, stdin, ended
 	return nil
 }
 
@@ -53,12 +82,12 @@ func (p *process) start() error {
 func (p *process) kill(ctx context.Context) error {
 	p.look()
 	p.mu.Lock()
-	cmd := p.cmd
+	cmd, ended := p.cmd, p.ended
 	p.mu.Unlock()
 	if err := cmd.Process.Kill(); err != nil {
 		return fmt.Errorf("kill %s: %w", p.name, err)
 	}
-	_ = cmd.Wait() // it was killed
+	<-ended
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -71,14 +100,12 @@ func (p *process) kill(ctx context.Context) error {
 func (p *process) stop() {
 	p.look()
 	p.mu.Lock()
-	cmd, stdin := p.cmd, p.stdin
+	cmd, stdin, ended := p.cmd, p.stdin, p.ended
 	p.mu.Unlock()
 	if cmd == nil {
 		return
 	}
 	stdin.Close()
-	ended := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(ended) }()
 	const patience = 10 * time.Second
 	select {
 	case <-ended:

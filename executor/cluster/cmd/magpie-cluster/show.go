@@ -53,7 +53,7 @@ func (s *story) rest() {
 	n := s.unsaid
 	s.mu.Unlock()
 	if n > 0 {
-		s.say("the processes have gone on after %d errors: -v prints them", n)
+		s.say("errors that the processes have gone on after: %d; -v prints them", n)
 	}
 }
 
@@ -65,20 +65,20 @@ func show(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	defer s.end()
-	nc, err := dial(ctx, s.url)
+	nc, err := s.connect(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	c, err := client(ctx, nc, o)
+	c, err := s.client(ctx, nc, o)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if err := await(ctx, c, o.workers); err != nil {
+	if err := s.await(ctx, c); err != nil {
 		return err
 	}
-	tell.say("%d servers, %d workers", len(s.servers), o.workers)
+	tell.say("servers: %d, workers: %d", len(s.servers), len(s.workers))
 
 	g := workload.New().Graph(o.tasks, o.width, workload.Effort{Time: o.cost, Sleep: o.sleep}, o.seed)
 	began := time.Now()
@@ -98,6 +98,9 @@ func show(ctx context.Context, o options, out io.Writer) error {
 	took := time.Since(began)
 	over()
 	beside.Wait()
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted"), s.abandon(h, o))
+	}
 	if err != nil {
 		return err
 	}
@@ -120,8 +123,46 @@ func show(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
+// abandon cancels a run that nobody waits for, if its server goes on without this program.
+func (s *site) abandon(h *cluster.Handle, o options) error {
+	if o.url == "" {
+		return nil
+	}
+	const patience = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return h.Cancel(ctx, errors.New("magpie-cluster was interrupted"))
+}
+
+// connect connects to the servers. Those that were started may take a while, and end if they cannot run.
+func (s *site) connect(ctx context.Context, o options) (*nats.Conn, error) {
+	for {
+		nc, err := nats.Connect(s.url, reconnect...)
+		switch {
+		case err == nil:
+			return nc, nil
+		case o.url != "":
+			return nil, fmt.Errorf("connect to %s: %w", redacted(o.url), err)
+		}
+		if err := errors.Join(s.broken(), context.Cause(ctx)); err != nil {
+			return nil, err
+		}
+		pause(ctx)
+	}
+}
+
+// broken returns an error if a process has ended by itself.
+func (s *site) broken() error {
+	for _, p := range append(s.servers, s.workers...) {
+		if err := p.hasEnded(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // client returns a client, once the servers have a leader.
-func client(ctx context.Context, nc *nats.Conn, o options) (*cluster.Client, error) {
+func (s *site) client(ctx context.Context, nc *nats.Conn, o options) (*cluster.Client, error) {
 	const patience = 30 * time.Second
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -130,19 +171,25 @@ func client(ctx context.Context, nc *nats.Conn, o options) (*cluster.Client, err
 		if err == nil || limit.Err() != nil || o.url != "" {
 			return c, err
 		}
+		if err := s.broken(); err != nil {
+			return nil, err
+		}
 		pause(limit)
 	}
 }
 
-// await waits until n workers have announced themselves.
-func await(ctx context.Context, c *cluster.Client, n int) error {
+// await waits until the workers have announced themselves.
+func (s *site) await(ctx context.Context, c *cluster.Client) error {
 	for {
 		workers, err := c.Workers(ctx)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err == nil && len(workers) >= n {
+		if err == nil && len(workers) >= len(s.workers) {
 			return nil
+		}
+		if err := s.broken(); err != nil {
+			return err
 		}
 		pause(ctx)
 	}
@@ -204,7 +251,7 @@ func (s *site) leader(ctx context.Context, nc *nats.Conn, o options) *process {
 	if err != nil {
 		return s.servers[0]
 	}
-	st, err := js.Stream(ctx, "magpie-work-"+o.queue)
+	st, err := js.Stream(ctx, workStream(o.queue))
 	if err != nil || st.CachedInfo().Cluster == nil {
 		return s.servers[0]
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -10,39 +11,47 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/magpie-go/magpie/executor/cluster"
 )
 
 // top prints who serves a queue and what waits in it, again and again.
 func top(ctx context.Context, args []string, out io.Writer) error {
-	f := flag.NewFlagSet("magpie-cluster top", flag.ContinueOnError)
+	f := flag.NewFlagSet("top", flag.ContinueOnError)
 	url := f.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
 	queue := f.String("queue", "default", "the `name` of the queue")
 	every := f.Duration("every", 2*time.Second, "how often")
 	once := f.Bool("once", false, "print it once")
-	if err := f.Parse(args); err != nil {
+	if err := parseFlags(f, args, out); err != nil {
 		return err
 	}
-	if *url == "" {
-		return fmt.Errorf("no server: set NATS_URL, or -nats")
+	switch {
+	case *url == "":
+		return refuse("no server: set NATS_URL, or -nats")
+	case *every <= 0:
+		return refuse("-every must be positive")
 	}
 	nc, err := nats.Connect(*url, nats.MaxReconnects(-1))
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", *url, err)
+		return fmt.Errorf("connect to %s: %w", redacted(*url), err)
 	}
 	defer nc.Close()
+	if err := isThere(ctx, nc, *queue); err != nil {
+		return err
+	}
 	c, err := cluster.NewClient(ctx, nc, cluster.ClientConfig{Queue: cluster.Queue{Name: *queue}})
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	for {
-		if err := look(ctx, c, out); err != nil {
+		err := look(ctx, c, out)
+		switch {
+		case *once:
 			return err
-		}
-		if *once {
-			return nil
+		case err != nil && ctx.Err() == nil:
+			fmt.Fprintln(out, err) // a server may be gone for a while
 		}
 		select {
 		case <-ctx.Done():
@@ -51,6 +60,22 @@ func top(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 }
+
+// isThere returns an error if there is no queue of that name: a client would make it.
+func isThere(ctx context.Context, nc *nats.Conn, queue string) error {
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	_, err = js.Stream(ctx, workStream(queue))
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return fmt.Errorf("the server has no queue %q: the first worker or client of a queue makes it", queue)
+	}
+	return nil // a client says what else is wrong
+}
+
+// workStream is the stream of the messages of a queue.
+func workStream(queue string) string { return "magpie-work-" + queue }
 
 // look prints the queue as it is.
 func look(ctx context.Context, c *cluster.Client, out io.Writer) error {

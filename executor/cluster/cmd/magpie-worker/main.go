@@ -7,11 +7,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -25,7 +27,7 @@ func main() {
 	log.SetFlags(log.LstdFlags | log.Lmsgprefix)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	if err := run(ctx, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
 		log.Fatal(err)
 	}
 }
@@ -34,23 +36,32 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("magpie-worker", flag.ContinueOnError)
 	url := flags.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
 	creds := flags.String("creds", "", "a `file` with the credentials of the user, if the server asks for them")
-	queue := flags.String("queue", "", "the `name` of the queue")
-	name := flags.String("name", "", "the `name` of this worker")
+	ca := flags.String("ca", "", "a `file` with the authority that has signed the server's certificate, if it is your own")
+	inbox := flags.String("inbox", "_INBOX", "the `prefix` that the user may listen on")
+	queue := flags.String("queue", "default", "the `name` of the queue")
+	replicas := flags.Int("replicas", 1, "how many servers hold the queue, if this worker is the first to open it")
+	name := flags.String("name", "", "the `name` of this worker; the default is that of the machine and a random part")
 	slots := flags.Int("slots", 0, "how many partitions are under way at the same time; 0: four for each CPU")
 	grace := flags.Duration("grace", 10*time.Second, "how long partitions may go on after an interrupt")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *url == "" {
-		return fmt.Errorf("no server: set NATS_URL, or -nats")
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("%q is no flag", flags.Arg(0))
+	case *url == "":
+		return errors.New("no server: set NATS_URL, or -nats")
 	}
-	opts := []nats.Option{nats.Name("magpie-worker"), nats.MaxReconnects(-1)}
+	opts := []nats.Option{nats.Name("magpie-worker"), nats.MaxReconnects(-1), nats.CustomInboxPrefix(*inbox)}
 	if *creds != "" {
 		opts = append(opts, nats.UserCredentials(*creds))
 	}
+	if *ca != "" {
+		opts = append(opts, nats.RootCAs(*ca))
+	}
 	nc, err := nats.Connect(*url, opts...)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", *url, err)
+		return fmt.Errorf("connect to %s: %w", secret.ReplaceAllString(*url, "//…@"), err)
 	}
 	defer nc.Close()
 	ex, err := executor.New(executor.Config{})
@@ -59,7 +70,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer ex.Close()
 	w, err := cluster.NewWorker(ctx, nc, ex, functions(), cluster.WorkerConfig{
-		Queue:  cluster.Queue{Name: *queue},
+		Queue:  cluster.Queue{Name: *queue, Replicas: *replicas},
 		Name:   *name,
 		Slots:  *slots,
 		Grace:  *grace,
@@ -68,6 +79,9 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	log.Printf("worker %s serves %s", w.Name(), nc.ConnectedUrl())
+	log.Printf("worker %s serves %s", w.Name(), nc.ConnectedUrlRedacted())
 	return w.Run(ctx)
 }
+
+// secret is what is not printed of a URL.
+var secret = regexp.MustCompile(`//[^/@,]*@`)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -51,4 +53,9 @@ func TestRefusals(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), nil), "set NATS_URL, or -nats")
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1"}), "connect to nats://127.0.0.1:1")
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-creds", "none"}), "none")
+	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "words"}), `"words" is no flag`)
+	err := run(t.Context(), []string{"-nats", "nats://a:secret@127.0.0.1:1"})
+	require.ErrorContains(t, err, "connect to nats://…@127.0.0.1:1: ")
+	err = run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-ca", filepath.Join(t.TempDir(), "none")})
+	require.ErrorIs(t, err, os.ErrNotExist)
 }

@@ -14,8 +14,8 @@ import (
 // one that restarts, or elects a leader, within some seconds.
 const callTime = 10 * time.Second
 
-// tryTime bounds a read or write of records and messages. A server that restarts forgets what it was asked, and a
-// caller that is told so tries again. Arbitrary.
+// tryTime bounds a write of records and messages, and the silence between the answers to a read. A server that restarts
+// forgets what it was asked, and a caller that is told so tries again. Arbitrary.
 const tryTime = 3 * time.Second
 
 // explain says what failed and, where the server's words are few, what is to be done.

@@ -87,8 +87,6 @@ func (q *Queue) getObject(ctx context.Context, hash string) ([]byte, error) {
 
 // chunks reads n chunks of an object, from one on.
 func (q *Queue) chunks(ctx context.Context, hash string, from, n int) ([][]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
 	subjects := make([]string, n)
 	index := map[string]int{}
 	for i := range n {

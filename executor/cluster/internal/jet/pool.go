@@ -39,8 +39,14 @@ func NewPool(slots int, handle func(context.Context, *Delivery), report func(err
 	return p
 }
 
-// Serve begins to take the messages of a class.
-func (p *Pool) Serve(c *Class) { p.pulls.Go(func() { p.pull(c) }) }
+// Serve begins to take the messages of a class, which it opens.
+func (p *Pool) Serve(c *Class) {
+	p.pulls.Go(func() {
+		if p.open(c) {
+			p.pull(c)
+		}
+	})
+}
 
 // Stop takes no more messages, and returns when those that were taken are handled. When ctx ends, the contexts of their
 // handlers do.
@@ -123,16 +129,38 @@ func (p *Pool) startWithSlot(stop func(), d *Delivery) {
 	}
 }
 
-// mend waits after an error of a pull, and opens the class again: its consumer may be gone.
+// mend opens the class again after an error of a pull: its consumer may be gone.
 func (p *Pool) mend(c *Class, err error) {
 	p.report(err)
+	if p.rest() {
+		p.open(c)
+	}
+}
+
+// open opens the class. While the server cannot, it tries again. It reports whether it could before the pool stopped.
+func (p *Pool) open(c *Class) bool {
+	for {
+		err := c.Open(p.pulling)
+		switch {
+		case err == nil:
+			return true
+		case p.pulling.Err() != nil:
+			return false
+		}
+		p.report(err)
+		if !p.rest() {
+			return false
+		}
+	}
+}
+
+// rest waits before another try, and reports whether there is to be one.
+func (p *Pool) rest() bool {
 	select {
 	case <-p.pulling.Done():
-		return
+		return false
 	case <-time.After(pause):
-	}
-	if err := c.reopen(p.pulling); err != nil && p.pulling.Err() == nil {
-		p.report(err)
+		return true
 	}
 }
 

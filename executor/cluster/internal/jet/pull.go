@@ -20,14 +20,11 @@ type Class struct {
 // unlimited is what the server takes for no limit.
 const unlimited = -1
 
-// Class opens a class.
-func (q *Queue) Class(ctx context.Context, name string) (*Class, error) {
-	c := &Class{q: q, name: name}
-	return c, c.reopen(ctx)
-}
+// Class returns a class, which is to be opened.
+func (q *Queue) Class(name string) *Class { return &Class{q: q, name: name} }
 
-// reopen makes the consumer of the class, if there is none. Only the goroutine that pulls calls it again.
-func (c *Class) reopen(ctx context.Context) error {
+// Open makes the consumer of the class, if there is none. Only the goroutine that pulls calls it again.
+func (c *Class) Open(ctx context.Context) error {
 	q, class := c.q, c.name
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()

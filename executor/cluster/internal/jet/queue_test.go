@@ -127,8 +127,8 @@ func TestDeliveries(t *testing.T) {
 	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
 	post := protocol.Post{Class: "c", Message: m, ID: m.ID()}
 	require.NoError(t, q.Publish(ctx, post, post)) // the server drops one of them
-	c, err := q.Class(ctx, "c")
-	require.NoError(t, err)
+	c := q.Class("c")
+	require.NoError(t, c.Open(ctx))
 	require.Equal(t, time.Minute, c.Lease())
 
 	next := func() *jet.Delivery {
@@ -161,6 +161,36 @@ func TestDeliveries(t *testing.T) {
 	d = next()
 	require.Equal(t, string(wire.Encode(m)), string(d.Raw()))
 	require.NoError(t, d.Ack(ctx))
+}
+
+// TestPoolWaits: a pool takes the messages of a class as soon as the server can open it.
+func TestPoolWaits(t *testing.T) {
+	t.Parallel()
+	nc := served.Start(t, embedded.Config{}).Conn()
+	q := open(t, nc, config)
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	require.NoError(t, js.DeleteStream(t.Context(), "magpie-work-q"))
+
+	handled := make(chan struct{}, 1)
+	reported := make(chan error, 100)
+	pool := jet.NewPool(1, func(ctx context.Context, d *jet.Delivery) {
+		if d.Ack(ctx) == nil {
+			handled <- struct{}{}
+		}
+	}, func(err error) {
+		select {
+		case reported <- err:
+		default:
+		}
+	})
+	defer pool.Stop(t.Context())
+	pool.Serve(q.Class("c"))
+	require.ErrorContains(t, <-reported, "open class c")
+	open(t, nc, config)
+	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
+	require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
+	<-handled
 }
 
 // TestBury: a dead letter has the message, however large, and the reason, whatever its bytes.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -54,7 +55,8 @@ func (r *reader) deliver(m *nats.Msg) {
 	}
 }
 
-// last calls found with the last message of each of the subjects that has one, in any order.
+// last calls found with the last message of each of the subjects that has one, in any order. It takes as long as
+// answers come: many large ones take a while.
 func (r *reader) last(ctx context.Context, stream string, subjects []string, found func(subject string, seq uint64,
 	data []byte) error) error {
 	for len(subjects) > 0 {
@@ -89,12 +91,17 @@ func (r *reader) batch(ctx context.Context, stream string, subjects []string, fo
 		return err
 	}
 	seen := map[string]bool{}
+	silence := time.NewTimer(tryTime)
+	defer silence.Stop()
 	for {
 		var m *nats.Msg
 		select {
 		case m = <-answers:
+			silence.Reset(tryTime)
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-silence.C:
+			return context.DeadlineExceeded
 		}
 		switch status := m.Header.Get("Status"); status {
 		case "":

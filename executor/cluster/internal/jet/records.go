@@ -14,8 +14,6 @@ import (
 // Get implements protocol.Store. The records that change are read at the leader if there are replicas, which may be
 // behind.
 func (q *Queue) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
-	defer cancel()
 	found := make([]protocol.Record, len(keys))
 	index := make(map[string]int, len(keys))
 	subjects := make([]string, 0, len(keys))
@@ -47,6 +45,8 @@ func (q *Queue) Get(ctx context.Context, keys ...string) ([]protocol.Record, err
 
 // leader reads a record where it is written.
 func (q *Queue) leader(ctx context.Context, key string) (protocol.Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryTime)
+	defer cancel()
 	request, err := json.Marshal(map[string]string{"last_by_subj": q.record(key)})
 	if err != nil {
 		return protocol.Record{}, err

@@ -1,0 +1,55 @@
+package jet
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/magpie-go/magpie/executor/cluster/internal/served"
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSlowAnswers: a read takes as long as answers come, and longer than a silence of the server may be.
+func TestSlowAnswers(t *testing.T) {
+	t.Parallel()
+	s := served.Other(t, &server.Options{})
+	connect := func() *nats.Conn {
+		nc, err := nats.Connect("", nats.InProcessServer(s))
+		require.NoError(t, err)
+		t.Cleanup(nc.Close)
+		return nc
+	}
+	const n = 10
+	slow := connect()
+	_, err := slow.Subscribe("$JS.API.DIRECT.GET.KV_magpie-q", func(m *nats.Msg) {
+		answer := func(header nats.Header) {
+			_ = slow.PublishMsg(&nats.Msg{Subject: m.Reply, Header: header, Data: []byte("value")})
+			_ = slow.Flush()
+		}
+		for i := range n {
+			time.Sleep(tryTime * 5 / 4 / n)
+			answer(nats.Header{
+				"Nats-Subject": {fmt.Sprintf("$KV.magpie-q.r.a.o.%d", i)}, "Nats-Sequence": {strconv.Itoa(i + 1)},
+			})
+		}
+		answer(nats.Header{"Status": {"204"}, "Nats-Num-Pending": {"0"}})
+	})
+	require.NoError(t, err)
+	require.NoError(t, slow.Flush())
+
+	q := &Queue{c: Config{Queue: "q", Replicas: 1}, nc: connect()}
+	q.gets, err = newReader(q.nc)
+	require.NoError(t, err)
+	var keys []string
+	for i := range n {
+		keys = append(keys, fmt.Sprintf("r.a.o.%d", i))
+	}
+	// A busy machine may be silent for that long, but not again and again.
+	require.Eventually(t, func() bool {
+		found, err := q.Get(t.Context(), keys...)
+		return err == nil && len(found) == n && string(found[n-1].Value) == "value"
+	}, 2*time.Minute, time.Millisecond)
+}
