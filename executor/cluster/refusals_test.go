@@ -196,6 +196,9 @@ func TestFailures(t *testing.T) {
 	reg := cluster.NewRegistry()
 	began := make(chan struct{}, 1)
 	fail := cluster.Register0(reg, "fail", func(context.Context) (int, error) { return 0, errBoom })
+	long := cluster.Register0(reg, "long", func(context.Context) (int, error) {
+		return 0, errors.New("b" + strings.Repeat("o", 3<<20)) // more than a message may have
+	})
 	panics := cluster.Register0(reg, "panic", func(context.Context) (int, error) { panic("ouch") })
 	nan := cluster.Register0(reg, "nan", func(context.Context) (float64, error) { return math.NaN(), nil })
 	hang := cluster.Register0(reg, "hang", func(ctx context.Context) (int, error) {
@@ -220,6 +223,7 @@ func TestFailures(t *testing.T) {
 		return err
 	}
 	fails(run(func(g *cluster.Graph) { fail.Call(g) }, cluster.Submission{}), cluster.Failed, "boom")
+	fails(run(func(g *cluster.Graph) { long.Call(g) }, cluster.Submission{}), cluster.Failed, "ooo")
 	fails(run(func(g *cluster.Graph) { panics.Call(g) }, cluster.Submission{}), cluster.Failed, "ouch")
 	fails(run(func(g *cluster.Graph) { nan.Call(g) }, cluster.Submission{}), cluster.Failed, "NaN")
 
@@ -233,6 +237,11 @@ func TestFailures(t *testing.T) {
 	require.NoError(t, h.Cancel(within(t), errors.New("I have changed my mind")))
 	err = fails(h, cluster.Cancelled, "I have changed my mind")
 	require.ErrorIs(t, err, context.Canceled)
+
+	h = run(func(g *cluster.Graph) { hang.Call(g) }, cluster.Submission{})
+	<-began
+	require.NoError(t, h.Cancel(within(t), errors.New(strings.Repeat("no, ", 1<<20))))
+	fails(h, cluster.Cancelled, "no, no, ")
 	s.settled()
 }
 

@@ -22,7 +22,7 @@ func Submit(ctx context.Context, s Store, run, class string, plan []byte, begin 
 // Cancel makes the state of run Cancelled, unless it is final, and returns it. A run that has no state yet will not
 // begin.
 func Cancel(ctx context.Context, s Store, run, text string) (wire.State, error) {
-	failure := &wire.Failure{Reason: wire.Cancel, Part: -1, Text: text}
+	failure := &wire.Failure{Reason: wire.Cancel, Part: -1, Text: short(text)}
 	return conclude(ctx, s, run, wire.Cancelled, failure,
 		wire.State{V: wire.Version, Phase: wire.Cancelled, Error: failure})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
@@ -21,7 +22,19 @@ func (j *job) fatal(bury bool, reason wire.Reason, text string) *fatal {
 	if j.m.Kind == wire.Start {
 		part = -1
 	}
-	return &fatal{bury, wire.Failure{Reason: reason, Part: part, Worker: j.Name, Text: text}}
+	return &fatal{bury, wire.Failure{Reason: reason, Part: part, Worker: j.Name, Text: short(text)}}
+}
+
+// maxText is how many bytes of a text a record has. Arbitrary: a stack is shorter, and records of 1 MiB, which servers
+// refuse, are far away however JSON escapes it.
+const maxText = 64 << 10
+
+// short returns the beginning of a text, which functions and callers write, so that its record can be written.
+func short(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
 // fail ends the run. A dead letter comes first: after the state that says so, a redelivery drops the message (P5).
@@ -87,7 +100,7 @@ func (j *job) failed(ctx context.Context, err *TaskError) error {
 		return f
 	}
 	tries, amended := j.amend(ctx, func(t *wire.Tries) {
-		t.Failed, t.Text = t.Failed+1, err.Error()
+		t.Failed, t.Text = t.Failed+1, short(err.Error())
 		j.comeBack(t)
 	})
 	if amended == nil && tries.Failed > j.part.Retries {
@@ -102,7 +115,7 @@ func (j *job) missing(ctx context.Context, err error) error {
 		return err
 	}
 	tries, amended := j.amend(ctx, func(t *wire.Tries) {
-		t.Missing, t.Text = t.Missing+1, err.Error()
+		t.Missing, t.Text = t.Missing+1, short(err.Error())
 		j.comeBack(t)
 	})
 	j.counted = false
