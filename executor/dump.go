@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor/internal/stalls"
@@ -51,6 +52,7 @@ func (ex *executor) Dump(out io.Writer) error {
 		fmt.Fprintf(&b, "in functions of observers: %s\n", strings.Join(calls, ", "))
 	}
 	keeps := false
+	runs := ex.runsInProgress()
 	for _, w := range workers {
 		s := w.seen.snapshot()
 		deque := fmt.Sprintf("%d items", w.lane.Len())
@@ -76,7 +78,8 @@ func (ex *executor) Dump(out io.Writer) error {
 		if g := w.thread.goroutine.Load(); g != 0 {
 			fmt.Fprintf(&b, ", goroutine %d", g)
 		}
-		if r := w.sleeper.run.Load(); r != nil {
+		r := w.sleeper.run.Load()
+		if r == &ex.asyncs.all.Run || slices.Contains(runs, r) { // another may have ended, and serve the next Call
 			fmt.Fprintf(&b, ", waits for run of %q", r.Name())
 		}
 		b.WriteByte('\n')
@@ -85,7 +88,6 @@ func (ex *executor) Dump(out io.Writer) error {
 		b.WriteString("a task that sleeps outside Blocking keeps from other workers: private forks of Fork, " +
 			"items that its deque hides, and with one worker the other tasks of its graph\n")
 	}
-	runs := ex.runsInProgress()
 	fmt.Fprintf(&b, "runs in progress: %d, closed %v\n", len(runs), ex.closed.Load())
 	for _, r := range runs {
 		r.noticeContext()
