@@ -25,7 +25,7 @@ const (
 	inboxPause = 4
 	inboxLooks = 4
 
-	// maxStoredBatches is how many empty batches an executor keeps: 300 kB, once some group had 16,384 functions from
+	// maxStoredBatches is how many empty batches an executor keeps: 330 kB, once some group had 16,384 functions from
 	// outside that no worker had taken.
 	maxStoredBatches = 256
 
