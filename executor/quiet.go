@@ -9,10 +9,10 @@ import (
 // to wake a thread takes as long as the thread could save. Only a run that was quick before has a quiet guest, see
 // tempo.
 //
-// This time the run may be slow all the same. So the guest ceases to be quiet when one of its tasks blocks or waits,
-// and after callerSpan. A task may also wait in a way that the executor does not see, for one
-// that the guest has pushed. Therefore a clock ticks while there are quiet guests, and wakes a worker for each that has
-// been quiet for a whole tick.
+// This time the run may be slow all the same. So the guest ceases to be quiet when one of its tasks blocks or waits, and
+// after callerSpan. A task may also wait in a way that the executor does not see, for one that the guest has pushed.
+// Therefore a clock ticks while there are quiet guests, and wakes a worker for each that has been quiet for a whole
+// tick.
 //
 // Guests are quiet only where the lane is direct, as by default.
 
