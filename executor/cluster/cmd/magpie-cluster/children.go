@@ -96,7 +96,8 @@ func work(ctx context.Context, args []string) error {
 		return err
 	}
 	defer nc.Close()
-	ex, err := executor.New(executor.Config{Workers: *each})
+	// Without spares a call that sleeps stands for one that computes: no other runs in its place.
+	ex, err := executor.New(executor.Config{Workers: *each, Spares: -1})
 	if err != nil {
 		return err
 	}

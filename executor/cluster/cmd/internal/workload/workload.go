@@ -89,11 +89,11 @@ func (f *Functions) Graph(n, width int, e Effort, seed uint64) *Graph {
 		before = layer
 	}
 	none := cluster.Value(Effort{})
-	end := before[0]
-	for _, b := range before[1:] {
-		end = add(end, b, none, time.Microsecond)
+	for len(before) > 1 { // a tree: in a chain each partition would wait for the one before
+		a, b := before[0], before[1]
+		before = append(before[2:], add(a, b, none, time.Microsecond))
 	}
-	return &Graph{g, last, end.is}
+	return &Graph{g, last, before[0].is}
 }
 
 // IsRight reports whether the results are what they have to be.
