@@ -136,9 +136,8 @@ func (r *groupRun) awaitBatch(w *Worker) (b *groupBatch, n int, calls bool) {
 		}
 		g.mu.Lock()
 		b, n = g.groupInbox.take()
-		more := g.oldest != nil
-		calls = more || n > 1 || n == 0 && stays
-		g.calls, g.drained = calls, calls && !more
+		calls = n > 1 || n == 0 && stays // after a batch with one function there is no other
+		g.calls, g.drained = calls, calls && g.oldest == nil
 		g.mu.Unlock()
 		if n > 0 || !stays {
 			return b, n, calls

@@ -50,7 +50,7 @@ type Run struct {
 
 	prev, next *Run // in core.runs; guarded by core.mu
 
-	// lone says that after the end only the starter refers to the run, who may use it again, see renew. It is set before
+	// lone says that after the end only the starter refers to the run, and may use it again, see renew. It is set before
 	// the start, if at all, and then cleared by all that may refer to the run for longer.
 	lone xatomic.Bool
 }

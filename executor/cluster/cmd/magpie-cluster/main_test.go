@@ -17,6 +17,7 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster/cmd/internal/workload"
 	"github.com/magpie-go/magpie/executor/cluster/embedded"
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
+	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 // TestMain is a process of a show, if it was started as one.
@@ -55,8 +56,8 @@ func TestShow(t *testing.T) {
 
 // TestShowThree: a run goes on after the leader of three servers was killed.
 func TestShowThree(t *testing.T) {
-	if os.Getenv("MAGPIE_TESTS") != "long" {
-		t.Skip("MAGPIE_TESTS=long runs it")
+	if testkit.Quick() {
+		t.Skip("MAGPIE_TESTS=long, or medium, runs it: it takes a quarter of a minute")
 	}
 	out := shown(t, "-servers", "3", "-workers", "2", "-tasks", "1000", "-sleep", "-kill", "leader=1s")
 	require.Contains(t, out, "the result is right")

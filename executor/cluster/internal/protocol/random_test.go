@@ -85,14 +85,8 @@ func (p *faultPlan) on(rng *rand.Rand, plan *wire.Plan) *scenario {
 	}
 	s.failing = drawn(rng, p.failing, len(plan.Parts))
 	s.poison = drawn(rng, p.poison, len(plan.Parts))
-	defaults := Limits{Lost: many, Missing: many, Wait: Defaults.Wait, Width: Defaults.Width, Delay: Defaults.Delay}
-	if s.limits.Lost != 0 {
-		defaults.Lost = s.limits.Lost
-	}
-	if s.limits.Width != 0 {
-		defaults.Width = s.limits.Width
-	}
-	s.limits = defaults
+	s.limits = limitsOr(s.limits,
+		Limits{Lost: many, Missing: many, Wait: Defaults.Wait, Width: Defaults.Width, Delay: Defaults.Delay})
 	return &s
 }
 

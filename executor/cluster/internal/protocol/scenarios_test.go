@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 	"time"
@@ -106,18 +107,16 @@ func (s exploredScenario) with(faults int) *scenario {
 	if c.kinds == 0 {
 		c.kinds = allFaults
 	}
-	defaults := Limits{Lost: 6, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second}
-	if c.limits.Lost != 0 {
-		defaults.Lost = c.limits.Lost
-	}
-	if c.limits.Missing != 0 {
-		defaults.Missing = c.limits.Missing
-	}
-	if c.limits.Width != 0 {
-		defaults.Width = c.limits.Width
-	}
-	c.limits = defaults
+	c.limits = limitsOr(c.limits, Limits{Lost: 6, Missing: 3, Wait: time.Hour, Width: 64, Delay: time.Second})
 	return &c
+}
+
+// limitsOr returns defaults with the numbers of l that are set.
+func limitsOr(l, defaults Limits) Limits {
+	defaults.Lost = cmp.Or(l.Lost, defaults.Lost)
+	defaults.Missing = cmp.Or(l.Missing, defaults.Missing)
+	defaults.Width = cmp.Or(l.Width, defaults.Width)
+	return defaults
 }
 
 // TestExplore: in every order of steps, with every choice of some faults, every promise is kept, and the run ends.
@@ -128,7 +127,7 @@ func TestExplore(t *testing.T) {
 // TestExploreLong is TestExplore with more faults.
 func TestExploreLong(t *testing.T) {
 	if testkit.Quick() {
-		t.Skip("it takes minutes")
+		t.Skip("MAGPIE_TESTS=long, or medium, runs it: it takes minutes")
 	}
 	exploreAll(t, func(s exploredScenario) int { return s.long })
 }

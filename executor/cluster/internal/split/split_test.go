@@ -168,23 +168,16 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// Of two ways to merge, the one that keeps the heavier edge is taken.
+// Of two ways to merge, the one that keeps the heavier edge is taken, out of a task and into one.
 func TestHeavyEdgesAreKept(t *testing.T) {
-	g := &Graph{Cost: []int64{1, 1, 1}}
-	g.Edge(0, 1, 1)
-	g.Edge(0, 2, 100)
-	p := Split(g, 2)
-	check(t, g, 2, p)
-	require.Equal(t, p.Of[0], p.Of[2])
-}
-
-func TestHeavyEdgesIntoOneAreKept(t *testing.T) {
-	g := &Graph{Cost: []int64{1, 1, 1}}
-	g.Edge(0, 2, 1)
-	g.Edge(1, 2, 100)
-	p := Split(g, 2)
-	check(t, g, 2, p)
-	require.Equal(t, p.Of[1], p.Of[2])
+	for _, e := range []struct{ light, heavy [2]int32 }{{[2]int32{0, 1}, [2]int32{0, 2}}, {[2]int32{0, 2}, [2]int32{1, 2}}} {
+		g := &Graph{Cost: []int64{1, 1, 1}}
+		g.Edge(e.light[0], e.light[1], 1)
+		g.Edge(e.heavy[0], e.heavy[1], 100)
+		p := Split(g, 2)
+		check(t, g, 2, p)
+		require.Equal(t, p.Of[e.heavy[0]], p.Of[e.heavy[1]])
+	}
 }
 
 // A task that is too dear for a partition does not keep its neighbours apart.

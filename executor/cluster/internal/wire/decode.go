@@ -23,21 +23,24 @@ func Encode(v any) []byte {
 	return data
 }
 
-// decode reads data into v, unless its version is unknown.
-func decode(data []byte, what string, v any) error {
-	var head struct {
-		V int `json:"v"`
+// decode reads data into v, of which version is a field, unless the version is unknown.
+func decode(data []byte, what string, v any, version *int) error {
+	err := json.Unmarshal(data, v)
+	if err != nil { // a newer version may have other types
+		var head struct {
+			V int `json:"v"`
+		}
+		if json.Unmarshal(data, &head) != nil {
+			return fmt.Errorf("%w %s: %w", ErrMalformed, what, err)
+		}
+		*version = head.V
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
-		return fmt.Errorf("%w %s: %w", ErrMalformed, what, err)
-	}
-	if head.V > Version {
-		return fmt.Errorf("%s %w: %d, and %d is known here", what, ErrNewer, head.V, Version)
-	}
-	if head.V < 1 {
-		return fmt.Errorf("%w %s: version %d", ErrMalformed, what, head.V)
-	}
-	if err := json.Unmarshal(data, v); err != nil {
+	switch {
+	case *version > Version:
+		return fmt.Errorf("%s %w: %d, and %d is known here", what, ErrNewer, *version, Version)
+	case *version < 1:
+		return fmt.Errorf("%w %s: version %d", ErrMalformed, what, *version)
+	case err != nil:
 		return fmt.Errorf("%w %s: %w", ErrMalformed, what, err)
 	}
 	return nil
@@ -45,7 +48,7 @@ func decode(data []byte, what string, v any) error {
 
 // DecodeMessage reads a message of the work queue.
 func DecodeMessage(data []byte) (m Message, err error) {
-	if err := decode(data, "message", &m); err != nil {
+	if err := decode(data, "message", &m, &m.V); err != nil {
 		return m, err
 	}
 	switch {
@@ -61,7 +64,7 @@ func DecodeMessage(data []byte) (m Message, err error) {
 
 // DecodeState reads the state of a run.
 func DecodeState(data []byte) (s State, err error) {
-	if err := decode(data, "state", &s); err != nil {
+	if err := decode(data, "state", &s, &s.V); err != nil {
 		return s, err
 	}
 	switch s.Phase {
@@ -73,7 +76,7 @@ func DecodeState(data []byte) (s State, err error) {
 
 // DecodeOutput reads the output of partition part.
 func DecodeOutput(data []byte, part int) (o Output, err error) {
-	if err := decode(data, "output", &o); err != nil {
+	if err := decode(data, "output", &o, &o.V); err != nil {
 		return o, err
 	}
 	if o.Part != part {
@@ -84,7 +87,7 @@ func DecodeOutput(data []byte, part int) (o Output, err error) {
 
 // DecodeMarks reads a set of n members.
 func DecodeMarks(data []byte, n int) (m Marks, err error) {
-	if err := decode(data, "marks", &m); err != nil {
+	if err := decode(data, "marks", &m, &m.V); err != nil {
 		return m, err
 	}
 	if m.N != n || len(m.Bits) != (n+7)/8 {
@@ -98,7 +101,7 @@ func NewMarks(n int) Marks { return Marks{V: Version, N: n, Bits: make([]byte, (
 
 // DecodeTries reads the attempts at a message.
 func DecodeTries(data []byte) (t Tries, err error) {
-	if err := decode(data, "tries", &t); err != nil {
+	if err := decode(data, "tries", &t, &t.V); err != nil {
 		return t, err
 	}
 	if min(t.Failed, t.Lost, t.Missing) < 0 {
@@ -110,7 +113,7 @@ func DecodeTries(data []byte) (t Tries, err error) {
 // DecodePlan reads a plan and checks that its edges are those of an acyclic graph.
 func DecodePlan(data []byte) (*Plan, error) {
 	p := new(Plan)
-	if err := decode(data, "plan", p); err != nil {
+	if err := decode(data, "plan", p, &p.V); err != nil {
 		return nil, err
 	}
 	return p, p.check()
