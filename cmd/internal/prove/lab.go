@@ -88,7 +88,7 @@ func (l *lab) test(ctx context.Context, pkg, tags, pattern string, env ...string
 	return r, nil
 }
 
-// build makes a package's test binary, once.
+// build makes a package's test binary, once. It builds in the package's folder, which may be in a nested module.
 func (l *lab) build(ctx context.Context, pkg, tags string) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +97,7 @@ func (l *lab) build(ctx context.Context, pkg, tags string) (string, error) {
 		return binary, nil
 	}
 	binary := filepath.Join(l.temp, fmt.Sprintf("%d.test", len(l.binaries)))
-	if _, err := l.run(ctx, ".", nil, "go", "test", "-c", "-tags", tags, "-o", binary, pkg); err != nil {
+	if _, err := l.run(ctx, pkg, nil, "go", "test", "-c", "-tags", tags, "-o", binary, "."); err != nil {
 		return "", err
 	}
 	l.binaries[key] = binary

@@ -118,6 +118,16 @@ var layers = []layer{
 		step:     count("^TestThreadLimitAtOnce$", 100),
 	},
 	{
+		name: "cluster-worlds", what: "worlds of the protocol", goal: 18 * million, // at least: a piece visits all
+		packages: []string{"./executor/cluster/internal/protocol"},
+		step:     count("^TestExploreLong$", 1),
+	},
+	{
+		name: "cluster-random", what: "random runs of the protocol", goal: million / 5, // 28 for each graph
+		packages: []string{"./executor/cluster/internal/protocol"},
+		step:     count("^TestRandom$", 500),
+	},
+	{
 		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},
