@@ -35,6 +35,13 @@ type ClientConfig struct {
 	// Patient makes Submit wait, as long as its context lets it, for workers that have the functions of the graph.
 	// Otherwise it fails if there are none.
 	Patient bool
+
+	// Trace returns the W3C trace context of a context that Submit is called with, for the messages of the run. The
+	// default is [TraceFrom]. For OpenTelemetry it is Headers of the module executor/metrics/otel.
+	Trace func(context.Context) (parent, state string)
+
+	// Report is called with errors that the client goes on after. It may be nil. Any thread.
+	Report func(error)
 }
 
 // A Client submits graphs to a queue. Its methods may be called at any time from any goroutine.
@@ -51,7 +58,16 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	c.Target = cmp.Or(c.Target, DefaultTarget)
+	if c.Trace == nil {
+		c.Trace = TraceFrom
+	}
 	return &Client{c, q, jet.NewPlans(q, planBytes)}, nil
+}
+
+func (c *Client) report(err error) {
+	if c.c.Report != nil {
+		c.c.Report(fmt.Errorf("cluster: %w", err))
+	}
 }
 
 // Close gives back what NewClient has taken. Runs go on.
@@ -126,7 +142,7 @@ func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, e
 	}
 	begin := wire.Begin{Name: g.name, Parts: len(plan.Parts), Deadline: s.Deadline}
 	data := wire.Encode(plan)
-	if err := protocol.Submit(ctx, c.q, s.ID, plan.Parts[0].Class, data, begin); err != nil {
+	if err := protocol.Submit(ctx, c.q, s.ID, plan.Parts[0].Class, data, begin, c.trace(ctx)); err != nil {
 		return nil, fmt.Errorf("cluster: graph %q may not have been submitted: %w", g.name, err)
 	}
 	return &Handle{client: c, id: s.ID}, nil

@@ -34,6 +34,11 @@ type WorkerConfig struct {
 	// workers run them. The default is 10 seconds.
 	Grace time.Duration
 
+	// Trace returns the context in which a partition runs, from the W3C trace context of the submission of its graph. It
+	// is not called if there was none. ctx has it for [TraceFrom]. For OpenTelemetry it is Continue of the module
+	// executor/metrics/otel. Any thread.
+	Trace func(ctx context.Context, parent, state string) context.Context
+
 	// Report is called with errors that the worker goes on after. Any thread.
 	Report func(error)
 
@@ -179,11 +184,14 @@ func (w *Worker) serve(pool *jet.Pool, name string, data []byte) bool {
 func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
 	w.busy.Add(1)
 	defer w.busy.Add(-1)
+	if err := d.Malformed(); err != nil {
+		w.report(err)
+	}
 	delivery := protocol.Delivery(d)
 	if w.c.seams.delivery != nil {
 		delivery = w.c.seams.delivery(delivery)
 	}
-	if err := w.handle(ctx, delivery); err != nil {
+	if err := w.handle(w.traced(ctx, d.Trace()), delivery); err != nil {
 		w.report(err)
 	}
 	w.done.Add(1)

@@ -163,6 +163,32 @@ func TestDeliveries(t *testing.T) {
 	require.NoError(t, d.Ack(ctx))
 }
 
+// TestTraces: a message has the trace that it was published with, and none if its headers are malformed.
+func TestTraces(t *testing.T) {
+	nc := served.Start(t, embedded.Config{}).Conn()
+	q := open(t, nc, config)
+	c := q.Class("c")
+	require.NoError(t, c.Open(t.Context()))
+	next := func() (got *jet.Delivery) {
+		for got == nil {
+			require.NoError(t, c.Next(t.Context(), time.Minute, func(d *jet.Delivery) { got = d }))
+		}
+		return got
+	}
+	parent := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for _, trace := range []wire.Trace{{}, {Parent: parent}, {Parent: parent, State: "a=1"}} {
+		m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Plan: "p"}
+		require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m, Trace: trace}))
+		d := next()
+		require.Equal(t, trace, d.Trace())
+		require.NoError(t, d.Malformed())
+	}
+	require.NoError(t, nc.PublishMsg(&nats.Msg{Subject: "magpie.q.work.c", Header: nats.Header{"traceparent": {"x"}}}))
+	d := next()
+	require.Zero(t, d.Trace())
+	require.ErrorIs(t, d.Malformed(), wire.ErrMalformed)
+}
+
 // TestPoolWaits: a pool takes the messages of a class as soon as the server can open it.
 func TestPoolWaits(t *testing.T) {
 	t.Parallel()
