@@ -49,6 +49,8 @@ type Client struct {
 	c     ClientConfig
 	q     *jet.Queue
 	plans *jet.Plans
+
+	counts clientCounts
 }
 
 // NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
@@ -61,7 +63,7 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 	if c.Trace == nil {
 		c.Trace = TraceFrom
 	}
-	return &Client{c, q, jet.NewPlans(q, planBytes)}, nil
+	return &Client{c: c, q: q, plans: jet.NewPlans(q, planBytes)}, nil
 }
 
 func (c *Client) report(err error) {
@@ -93,6 +95,7 @@ func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 		results, err := Run(ctx, c.c.Executor, c.c.Registry, g)
 		var missing *MissingError
 		if !errors.As(err, &missing) {
+			c.counts.local.Add(1)
 			return results, err
 		}
 	}
@@ -116,6 +119,19 @@ const cancelTime = 5 * time.Second
 // process: see [Client.Attach]. After an error the run may begin nevertheless, and Submit with the same ID and graph is
 // how to be sure.
 func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, error) {
+	begin := time.Now()
+	h, err := c.submit(ctx, g, s)
+	if err != nil {
+		c.counts.refused.Add(1)
+		return nil, err
+	}
+	h.submitted = time.Now()
+	c.counts.submit.add(h.submitted.Sub(begin))
+	c.counts.submitted.Add(1)
+	return h, nil
+}
+
+func (c *Client) submit(ctx context.Context, g *Graph, s Submission) (*Handle, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}

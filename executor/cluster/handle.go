@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
@@ -14,8 +15,10 @@ import (
 
 // A Handle is a graph that was submitted. Its methods may be called at any time from any goroutine.
 type Handle struct {
-	client *Client
-	id     string
+	client    *Client
+	id        string
+	submitted time.Time   // if this client has submitted it
+	counted   atomic.Bool // its end
 }
 
 // ID returns the ID of the run, for [Client.Attach].
@@ -29,6 +32,7 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: wait for run %s: %w", h.id, err)
 	}
+	h.ended(state)
 	if state.Phase != wire.Done {
 		return nil, runError(h.id, state)
 	}

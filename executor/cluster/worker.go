@@ -59,9 +59,8 @@ type Worker struct {
 	has    map[string]Signature
 	handle func(context.Context, protocol.Delivery) error
 
-	ran  atomic.Bool
-	busy atomic.Int64
-	done atomic.Int64
+	ran    atomic.Bool
+	counts workerCounts
 }
 
 const (
@@ -107,7 +106,7 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	w := &Worker{c: c, q: q, states: states, has: maps.Collect(reg.Functions())}
 	limits := protocol.Defaults
 	limits.Wait = q.Keep() / 2
-	store := protocol.Store(states)
+	store := protocol.Store(&countedStore{states, &w.counts})
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
@@ -116,7 +115,7 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 		Store:  store,
 		States: states,
 		Plans:  jet.NewPlans(store, planBytes),
-		Runner: newRunner(ex, reg, store, int(nc.MaxPayload()/2)),
+		Runner: &countedRunner{newRunner(ex, reg, store, int(nc.MaxPayload()/2)), &w.counts},
 		Limits: limits,
 		Each:   jet.Each,
 	}
@@ -136,6 +135,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.q.Close()
 	defer w.states.Stop()
 	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
+	pool.Lost = func() { w.counts.lost.Add(1) }
 	if err := w.announce(ctx); err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
@@ -182,8 +182,9 @@ func (w *Worker) serve(pool *jet.Pool, name string, data []byte) bool {
 
 // deliver handles a delivery.
 func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
-	w.busy.Add(1)
-	defer w.busy.Add(-1)
+	w.counts.busy.Add(1)
+	defer w.counts.busy.Add(-1)
+	w.counts.delivered(d)
 	if err := d.Malformed(); err != nil {
 		w.report(err)
 	}
@@ -194,7 +195,7 @@ func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
 	if err := w.handle(w.traced(ctx, d.Trace()), delivery); err != nil {
 		w.report(err)
 	}
-	w.done.Add(1)
+	w.counts.messages.Add(1)
 }
 
 func (w *Worker) report(err error) { w.c.Report(fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)) }
@@ -219,7 +220,7 @@ func (w *Worker) keepAnnouncing(ctx context.Context) {
 func (w *Worker) announce(ctx context.Context) error {
 	value, err := json.Marshal(notice{
 		V: notesVersion, Worker: w.c.Name, Functions: w.has,
-		Slots: w.c.Slots, Busy: int(w.busy.Load()), Done: w.done.Load(),
+		Slots: w.c.Slots, Busy: int(w.counts.busy.Load()), Done: int64(w.counts.messages.Load()),
 	})
 	if err != nil {
 		return err

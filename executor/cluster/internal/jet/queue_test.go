@@ -219,6 +219,32 @@ func TestPoolWaits(t *testing.T) {
 	<-handled
 }
 
+// TestLostLease: a lease that ends while the server is away is counted once.
+func TestLostLease(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	short := config
+	short.Lease = 300 * time.Millisecond
+	q := open(t, s.Conn(), short)
+	begun, end := make(chan struct{}, 9), make(chan struct{})
+	pool := jet.NewPool(1, func(ctx context.Context, d *jet.Delivery) {
+		begun <- struct{}{}
+		<-end
+		_ = d.Ack(ctx)
+	}, func(err error) { t.Log(err) })
+	lost := make(chan struct{}, 9)
+	pool.Lost = func() { lost <- struct{}{} }
+	pool.Serve(q.Class("c"))
+	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
+	require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
+	<-begun
+	s.Stop()
+	<-lost
+	close(end)
+	pool.Stop(t.Context())
+	require.Empty(t, lost)
+}
+
 // TestBury: a dead letter has the message, however large, and the reason, whatever its bytes.
 func TestBury(t *testing.T) {
 	nc := served.Start(t, embedded.Config{}).Conn()
