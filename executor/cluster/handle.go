@@ -150,32 +150,3 @@ func (h *Handle) Resume(ctx context.Context) (published int, err error) {
 	}
 	return published, nil
 }
-
-// Progress is how far a run is.
-type Progress struct {
-	Begun  bool   // a worker has begun it
-	Ended  bool   // it has results, or Reason says why not
-	Reason Reason // "" if it runs, or has results
-	Parts  int    // partitions
-	Done   int    // partitions that have run
-}
-
-// Progress returns how far the run is.
-func (h *Handle) Progress(ctx context.Context) (Progress, error) {
-	state, err := protocol.Attach(ctx, h.client.q, h.id)
-	if errors.Is(err, protocol.ErrUnknown) {
-		return Progress{}, nil
-	}
-	if err != nil {
-		return Progress{}, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
-	}
-	p := Progress{Begun: true, Ended: state.Final(), Parts: state.Begin.Parts}
-	if state.Error != nil {
-		p.Reason = Reason(state.Error.Reason)
-	}
-	p.Done, err = h.client.q.Count(ctx, "r."+h.id+".o.*")
-	if err != nil {
-		return p, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
-	}
-	return p, nil
-}

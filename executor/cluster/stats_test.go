@@ -136,8 +136,8 @@ func partClass(t *testing.T, s *served.Server) string {
 	return class
 }
 
-// TestStatsOfTwice: a partition whose message is there twice has its output from one of the two workers that run it, and
-// the other counts that.
+// TestStatsOfTwice: a partition whose message is there twice has its output from one of the two workers that run it,
+// and the other counts that.
 func TestStatsOfTwice(t *testing.T) {
 	s := served.Start(t, embedded.Config{})
 	f := newFunctions()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,14 +60,20 @@ type Worker struct {
 	has    map[string]Signature
 	handle func(context.Context, protocol.Delivery) error
 
+	runner *runner
+
 	ran    atomic.Bool
 	counts workerCounts
+	board  board
 }
 
 const (
 	// announceEvery is how often a worker says that it lives, and noticeTime how long that counts. Arbitrary.
-	announceEvery = 5 * time.Second
-	noticeTime    = 4 * announceEvery
+	announceEvery = 2 * time.Second
+	noticeTime    = 10 * announceEvery
+	// isLong is how long a partition runs before the worker says so out of turn, at most as often. Arbitrary: the message
+	// is little beside such a partition.
+	isLong = time.Second
 	// planBytes is how many bytes of encoded plans a worker keeps. Arbitrary: a plan of 10⁶ calls has some 50 MiB.
 	planBytes = 128 << 20
 )
@@ -110,12 +117,13 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
+	w.runner = newRunner(ex, reg, store, int(nc.MaxPayload()/2))
 	p := &protocol.Worker{
 		Name:   c.Name,
 		Store:  store,
 		States: states,
 		Plans:  jet.NewPlans(store, planBytes),
-		Runner: &countedRunner{newRunner(ex, reg, store, int(nc.MaxPayload()/2)), &w.counts},
+		Runner: &countedRunner{w.runner, &w.counts, &w.board},
 		Limits: limits,
 		Each:   jet.Each,
 	}
@@ -200,16 +208,23 @@ func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
 
 func (w *Worker) report(err error) { w.c.Report(fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)) }
 
-// keepAnnouncing announces the worker again and again.
+// keepAnnouncing announces the worker again and again, and when other partitions take long than before.
 func (w *Worker) keepAnnouncing(ctx context.Context) {
-	t := time.NewTicker(announceEvery)
+	t := time.NewTicker(isLong)
 	defer t.Stop()
+	var said []uint64
+	last := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
+		long := w.board.longest(isLong, most)
+		if slices.Equal(long, said) && time.Since(last) < announceEvery {
+			continue
+		}
+		said, last = long, time.Now()
 		if err := w.announce(ctx); err != nil && ctx.Err() == nil {
 			w.report(err)
 		}
@@ -221,6 +236,7 @@ func (w *Worker) announce(ctx context.Context) error {
 	value, err := json.Marshal(notice{
 		V: notesVersion, Worker: w.c.Name, Functions: w.has,
 		Slots: w.c.Slots, Busy: int(w.counts.busy.Load()), Done: int64(w.counts.messages.Load()),
+		Running: w.running(w.board.longest(0, most)),
 	})
 	if err != nil {
 		return err

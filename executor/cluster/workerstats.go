@@ -112,15 +112,17 @@ func (s *countedStore) Bury(ctx context.Context, raw []byte, why string, id stri
 
 // A countedRunner is the Runner of a worker.
 type countedRunner struct {
-	protocol.Runner
+	*runner
 	counts *workerCounts
+	board  *board
 }
 
 func (r *countedRunner) Run(
 	ctx context.Context, run string, plan *wire.Plan, part int, inputs []wire.Output,
 ) (wire.Output, error) {
 	r.counts.started.Add(1)
-	out, err := r.Runner.Run(ctx, run, plan, part, inputs)
+	defer r.board.enter(run, plan, part)()
+	out, err := r.runner.Run(ctx, run, plan, part, inputs)
 	switch {
 	case err == nil:
 		r.counts.run.add(out.Took)
