@@ -42,12 +42,15 @@ type ClientConfig struct {
 
 	// Report is called with errors that the client goes on after. It may be nil. Any thread.
 	Report func(error)
+
+	seams seams
 }
 
 // A Client submits graphs to a queue. Its methods may be called at any time from any goroutine.
 type Client struct {
 	c     ClientConfig
 	q     *jet.Queue
+	store protocol.Store // q, for what submits
 	plans *jet.Plans
 
 	counts clientCounts
@@ -63,7 +66,11 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 	if c.Trace == nil {
 		c.Trace = TraceFrom
 	}
-	return &Client{c: c, q: q, plans: jet.NewPlans(q, planBytes)}, nil
+	store := protocol.Store(q)
+	if c.seams.store != nil {
+		store = c.seams.store(store)
+	}
+	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes)}, nil
 }
 
 func (c *Client) report(err error) {
@@ -86,7 +93,8 @@ type Submission struct {
 }
 
 // Run runs a graph, and waits for its results. A graph that is worth less than one partition runs on the executor of
-// the client, if that has the functions. Any other is submitted; if ctx ends, the run is cancelled.
+// the client, if that has the functions. Any other is submitted. If ctx ends, or if it is not known whether the queue
+// has the graph, the run is cancelled, as far as the server can be reached within a few seconds.
 func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -99,18 +107,34 @@ func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 			return results, err
 		}
 	}
-	run, err := c.Submit(ctx, g, Submission{})
-	if err != nil {
+	id := rand.Text()
+	run, err := c.Submit(ctx, g, Submission{ID: id})
+	var doubt *doubtError
+	switch {
+	case errors.As(err, &doubt):
+		run = &Handle{client: c, id: id}
+		return nil, errors.Join(err, run.abandon(ctx, err))
+	case err != nil:
 		return nil, err
 	}
 	results, err := run.Wait(ctx)
 	if err != nil && ctx.Err() != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-		defer cancel()
-		err = errors.Join(err, run.Cancel(late, context.Cause(ctx)))
+		err = errors.Join(err, run.abandon(ctx, context.Cause(ctx)))
 	}
 	return results, err
 }
+
+// abandon cancels a run that nobody waits for. ctx may have ended.
+func (h *Handle) abandon(ctx context.Context, cause error) error {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer cancel()
+	return h.Cancel(late, cause)
+}
+
+// A doubtError is that of a submission of which it is not known whether the queue has it.
+type doubtError struct{ error }
+
+func (e *doubtError) Unwrap() error { return e.error }
 
 // cancelTime bounds how long Client.Run takes after its context has ended. Arbitrary.
 const cancelTime = 5 * time.Second
@@ -158,8 +182,8 @@ func (c *Client) submit(ctx context.Context, g *Graph, s Submission) (*Handle, e
 	}
 	begin := wire.Begin{Name: g.name, Parts: len(plan.Parts), Deadline: s.Deadline}
 	data := wire.Encode(plan)
-	if err := protocol.Submit(ctx, c.q, s.ID, plan.Parts[0].Class, data, begin, c.trace(ctx)); err != nil {
-		return nil, fmt.Errorf("cluster: graph %q may not have been submitted: %w", g.name, err)
+	if err := protocol.Submit(ctx, c.store, s.ID, plan.Parts[0].Class, data, begin, c.trace(ctx)); err != nil {
+		return nil, &doubtError{fmt.Errorf("cluster: graph %q may not have been submitted: %w", g.name, err)}
 	}
 	return &Handle{client: c, id: s.ID}, nil
 }

@@ -46,7 +46,7 @@ type WorkerConfig struct {
 	seams seams
 }
 
-// A seams is where tests come between a worker and its queue. Its functions may be nil.
+// A seams is where tests come between a worker or a client and its queue. Its functions may be nil.
 type seams struct {
 	store    func(protocol.Store) protocol.Store
 	delivery func(protocol.Delivery) protocol.Delivery
