@@ -90,6 +90,6 @@ the module executor/cluster, which is built in a checkout of Magpie, and is look
 
   wsbench cluster run             with four workers; -kill worker=2s,server=4s ends two processes in the middle
   wsbench cluster run -h          the flags
-  wsbench cluster top             who serves a queue, and what waits in it
+  wsbench cluster top             who serves a queue, what waits in it, and what runs where
 `
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
 )
 
 // A class is a set of functions. A partition's message goes to the class of what the partition calls, and a worker
@@ -24,6 +26,7 @@ type notice struct {
 	Slots     int                  `json:"slots"`
 	Busy      int                  `json:"busy"` // slots in use
 	Done      int64                `json:"done"` // messages handled
+	Running   []Running            `json:"running,omitempty"`
 }
 
 // notesVersion is the version of classes and notices. A reader leaves out those of later versions.
@@ -97,23 +100,23 @@ func (c class) coverage(workers []notice) error {
 	return errors.Join(missing...)
 }
 
-// A noteReader has notes.
-type noteReader interface {
-	Notes(ctx context.Context, pattern string) (map[string][]byte, error)
-}
-
 // workersOf returns the notices of the workers that live, in the order of their names.
-func workersOf(ctx context.Context, q noteReader) ([]notice, error) {
+func workersOf(ctx context.Context, q *jet.Queue) ([]notice, error) {
 	notes, err := q.Notes(ctx, workerKeys)
 	if err != nil {
 		return nil, err
 	}
 	var workers []notice
-	for _, data := range notes {
+	for _, note := range notes {
 		var n notice
-		if err := json.Unmarshal(data, &n); err == nil && n.V == notesVersion {
-			workers = append(workers, n)
+		if err := json.Unmarshal(note.Value, &n); err != nil || n.V != notesVersion {
+			continue
 		}
+		for i := range n.Running {
+			n.Running[i].Worker = n.Worker
+			n.Running[i].For += note.Age
+		}
+		workers = append(workers, n)
 	}
 	slices.SortFunc(workers, func(a, b notice) int { return strings.Compare(a.Worker, b.Worker) })
 	return workers, nil

@@ -35,13 +35,25 @@ type ClientConfig struct {
 	// Patient makes Submit wait, as long as its context lets it, for workers that have the functions of the graph.
 	// Otherwise it fails if there are none.
 	Patient bool
+
+	// Trace returns the W3C trace context of a context that Submit is called with, for the messages of the run. The
+	// default is [TraceFrom]. For OpenTelemetry it is Headers of the module executor/metrics/otel.
+	Trace func(context.Context) (parent, state string)
+
+	// Report is called with errors that the client goes on after. It may be nil. Any thread.
+	Report func(error)
+
+	seams seams
 }
 
 // A Client submits graphs to a queue. Its methods may be called at any time from any goroutine.
 type Client struct {
 	c     ClientConfig
 	q     *jet.Queue
+	store protocol.Store // q, for what submits
 	plans *jet.Plans
+
+	counts clientCounts
 }
 
 // NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
@@ -51,7 +63,20 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	c.Target = cmp.Or(c.Target, DefaultTarget)
-	return &Client{c, q, jet.NewPlans(q, planBytes)}, nil
+	if c.Trace == nil {
+		c.Trace = TraceFrom
+	}
+	store := protocol.Store(q)
+	if c.seams.store != nil {
+		store = c.seams.store(store)
+	}
+	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes)}, nil
+}
+
+func (c *Client) report(err error) {
+	if c.c.Report != nil {
+		c.c.Report(fmt.Errorf("cluster: %w", err))
+	}
 }
 
 // Close gives back what NewClient has taken. Runs go on.
@@ -68,7 +93,8 @@ type Submission struct {
 }
 
 // Run runs a graph, and waits for its results. A graph that is worth less than one partition runs on the executor of
-// the client, if that has the functions. Any other is submitted; if ctx ends, the run is cancelled.
+// the client, if that has the functions. Any other is submitted. If ctx ends, or if it is not known whether the queue
+// has the graph, the run is cancelled, as far as the server can be reached within a few seconds.
 func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 	if err := g.check(); err != nil {
 		return nil, err
@@ -77,21 +103,38 @@ func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 		results, err := Run(ctx, c.c.Executor, c.c.Registry, g)
 		var missing *MissingError
 		if !errors.As(err, &missing) {
+			c.counts.local.Add(1)
 			return results, err
 		}
 	}
-	run, err := c.Submit(ctx, g, Submission{})
-	if err != nil {
+	id := rand.Text()
+	run, err := c.Submit(ctx, g, Submission{ID: id})
+	var doubt *doubtError
+	switch {
+	case errors.As(err, &doubt):
+		run = &Handle{client: c, id: id}
+		return nil, errors.Join(err, run.abandon(ctx, err))
+	case err != nil:
 		return nil, err
 	}
 	results, err := run.Wait(ctx)
 	if err != nil && ctx.Err() != nil {
-		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
-		defer cancel()
-		err = errors.Join(err, run.Cancel(late, context.Cause(ctx)))
+		err = errors.Join(err, run.abandon(ctx, context.Cause(ctx)))
 	}
 	return results, err
 }
+
+// abandon cancels a run that nobody waits for. ctx may have ended.
+func (h *Handle) abandon(ctx context.Context, cause error) error {
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
+	defer cancel()
+	return h.Cancel(late, cause)
+}
+
+// A doubtError is that of a submission of which it is not known whether the queue has it.
+type doubtError struct{ error }
+
+func (e *doubtError) Unwrap() error { return e.error }
 
 // cancelTime bounds how long Client.Run takes after its context has ended. Arbitrary.
 const cancelTime = 5 * time.Second
@@ -100,6 +143,19 @@ const cancelTime = 5 * time.Second
 // process: see [Client.Attach]. After an error the run may begin nevertheless, and Submit with the same ID and graph is
 // how to be sure.
 func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, error) {
+	begin := time.Now()
+	h, err := c.submit(ctx, g, s)
+	if err != nil {
+		c.counts.refused.Add(1)
+		return nil, err
+	}
+	h.submitted = time.Now()
+	c.counts.submit.add(h.submitted.Sub(begin))
+	c.counts.submitted.Add(1)
+	return h, nil
+}
+
+func (c *Client) submit(ctx context.Context, g *Graph, s Submission) (*Handle, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
@@ -126,8 +182,8 @@ func (c *Client) Submit(ctx context.Context, g *Graph, s Submission) (*Handle, e
 	}
 	begin := wire.Begin{Name: g.name, Parts: len(plan.Parts), Deadline: s.Deadline}
 	data := wire.Encode(plan)
-	if err := protocol.Submit(ctx, c.q, s.ID, plan.Parts[0].Class, data, begin); err != nil {
-		return nil, fmt.Errorf("cluster: graph %q may not have been submitted: %w", g.name, err)
+	if err := protocol.Submit(ctx, c.store, s.ID, plan.Parts[0].Class, data, begin, c.trace(ctx)); err != nil {
+		return nil, &doubtError{fmt.Errorf("cluster: graph %q may not have been submitted: %w", g.name, err)}
 	}
 	return &Handle{client: c, id: s.ID}, nil
 }

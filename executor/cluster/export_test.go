@@ -16,3 +16,12 @@ func (r *runner) Plans() (n int) {
 	r.plans.Range(func(any, any) bool { n++; return true })
 	return n
 }
+
+// HistogramOf returns the histogram of some durations.
+func HistogramOf(all ...time.Duration) Histogram {
+	var t times
+	for _, d := range all {
+		t.add(d)
+	}
+	return t.histogram()
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
@@ -14,8 +15,10 @@ import (
 
 // A Handle is a graph that was submitted. Its methods may be called at any time from any goroutine.
 type Handle struct {
-	client *Client
-	id     string
+	client    *Client
+	id        string
+	submitted time.Time   // if this client has submitted it
+	counted   atomic.Bool // its end
 }
 
 // ID returns the ID of the run, for [Client.Attach].
@@ -29,6 +32,7 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster: wait for run %s: %w", h.id, err)
 	}
+	h.ended(state)
 	if state.Phase != wire.Done {
 		return nil, runError(h.id, state)
 	}
@@ -135,8 +139,9 @@ func (h *Handle) Cancel(ctx context.Context, cause error) error {
 // Resume leads the run on, if its queue has lost what it had acknowledged: a server has lost power that does not sync
 // each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
 // may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue.
+// These have the trace of ctx from then on, not that of Submit.
 func (h *Handle) Resume(ctx context.Context) (published int, err error) {
-	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id)
+	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id, h.client.trace(ctx))
 	if errors.Is(err, protocol.ErrUnknown) {
 		err = ErrUnknownRun
 	}
@@ -144,33 +149,4 @@ func (h *Handle) Resume(ctx context.Context) (published int, err error) {
 		return published, fmt.Errorf("cluster: resume run %s: %w", h.id, err)
 	}
 	return published, nil
-}
-
-// Progress is how far a run is.
-type Progress struct {
-	Begun  bool   // a worker has begun it
-	Ended  bool   // it has results, or Reason says why not
-	Reason Reason // "" if it runs, or has results
-	Parts  int    // partitions
-	Done   int    // partitions that have run
-}
-
-// Progress returns how far the run is.
-func (h *Handle) Progress(ctx context.Context) (Progress, error) {
-	state, err := protocol.Attach(ctx, h.client.q, h.id)
-	if errors.Is(err, protocol.ErrUnknown) {
-		return Progress{}, nil
-	}
-	if err != nil {
-		return Progress{}, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
-	}
-	p := Progress{Begun: true, Ended: state.Final(), Parts: state.Begin.Parts}
-	if state.Error != nil {
-		p.Reason = Reason(state.Error.Reason)
-	}
-	p.Done, err = h.client.q.Count(ctx, "r."+h.id+".o.*")
-	if err != nil {
-		return p, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
-	}
-	return p, nil
 }

@@ -114,6 +114,8 @@ func TestAccounts(t *testing.T) {
 		require.NoError(t, err)
 		_, err = h.Progress(within(t))
 		require.NoError(t, err)
+		_, err = c.Runs(within(t))
+		require.NoError(t, err)
 		_, err = h.Resume(within(t))
 		require.NoError(t, err)
 		require.NoError(t, h.Cancel(within(t), nil))

@@ -10,8 +10,9 @@ type WorkerStatus struct {
 	Name      string
 	Functions map[string]Signature
 	Slots     int
-	Busy      int   // slots in use
-	Done      int64 // messages handled since it began
+	Busy      int       // slots in use
+	Done      int64     // messages handled since it began
+	Running   []Running // partitions, those first that were begun first: at most 64
 }
 
 // Workers returns the workers that serve the queue, in the order of their names.
@@ -22,7 +23,7 @@ func (c *Client) Workers(ctx context.Context) ([]WorkerStatus, error) {
 	}
 	all := make([]WorkerStatus, len(notices))
 	for i, n := range notices {
-		all[i] = WorkerStatus{n.Worker, n.Functions, n.Slots, n.Busy, n.Done}
+		all[i] = WorkerStatus{n.Worker, n.Functions, n.Slots, n.Busy, n.Done, n.Running}
 	}
 	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,13 +35,18 @@ type WorkerConfig struct {
 	// workers run them. The default is 10 seconds.
 	Grace time.Duration
 
+	// Trace returns the context in which a partition runs, from the W3C trace context of the submission of its graph. It
+	// is not called if there was none. ctx has it for [TraceFrom]. For OpenTelemetry it is Continue of the module
+	// executor/metrics/otel. Any thread.
+	Trace func(ctx context.Context, parent, state string) context.Context
+
 	// Report is called with errors that the worker goes on after. Any thread.
 	Report func(error)
 
 	seams seams
 }
 
-// A seams is where tests come between a worker and its queue. Its functions may be nil.
+// A seams is where tests come between a worker or a client and its queue. Its functions may be nil.
 type seams struct {
 	store    func(protocol.Store) protocol.Store
 	delivery func(protocol.Delivery) protocol.Delivery
@@ -54,15 +60,20 @@ type Worker struct {
 	has    map[string]Signature
 	handle func(context.Context, protocol.Delivery) error
 
-	ran  atomic.Bool
-	busy atomic.Int64
-	done atomic.Int64
+	runner *runner
+
+	ran    atomic.Bool
+	counts workerCounts
+	board  board
 }
 
 const (
 	// announceEvery is how often a worker says that it lives, and noticeTime how long that counts. Arbitrary.
-	announceEvery = 5 * time.Second
-	noticeTime    = 4 * announceEvery
+	announceEvery = 2 * time.Second
+	noticeTime    = 10 * announceEvery
+	// isLong is how long a partition runs before the worker says so out of turn, at most as often. Arbitrary: the message
+	// is little beside such a partition.
+	isLong = time.Second
 	// planBytes is how many bytes of encoded plans a worker keeps. Arbitrary: a plan of 10⁶ calls has some 50 MiB.
 	planBytes = 128 << 20
 )
@@ -102,16 +113,17 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	w := &Worker{c: c, q: q, states: states, has: maps.Collect(reg.Functions())}
 	limits := protocol.Defaults
 	limits.Wait = q.Keep() / 2
-	store := protocol.Store(states)
+	store := protocol.Store(&countedStore{states, &w.counts})
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
+	w.runner = newRunner(ex, reg, store, int(nc.MaxPayload()/2))
 	p := &protocol.Worker{
 		Name:   c.Name,
 		Store:  store,
 		States: states,
 		Plans:  jet.NewPlans(store, planBytes),
-		Runner: newRunner(ex, reg, store, int(nc.MaxPayload()/2)),
+		Runner: &countedRunner{w.runner, &w.counts, &w.board},
 		Limits: limits,
 		Each:   jet.Each,
 	}
@@ -131,6 +143,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer w.q.Close()
 	defer w.states.Stop()
 	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
+	pool.Lost = func() { w.counts.lost.Add(1) }
 	if err := w.announce(ctx); err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
@@ -177,30 +190,41 @@ func (w *Worker) serve(pool *jet.Pool, name string, data []byte) bool {
 
 // deliver handles a delivery.
 func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
-	w.busy.Add(1)
-	defer w.busy.Add(-1)
+	w.counts.busy.Add(1)
+	defer w.counts.busy.Add(-1)
+	w.counts.delivered(d)
+	if err := d.Malformed(); err != nil {
+		w.report(err)
+	}
 	delivery := protocol.Delivery(d)
 	if w.c.seams.delivery != nil {
 		delivery = w.c.seams.delivery(delivery)
 	}
-	if err := w.handle(ctx, delivery); err != nil {
+	if err := w.handle(w.traced(ctx, d.Trace()), delivery); err != nil {
 		w.report(err)
 	}
-	w.done.Add(1)
+	w.counts.messages.Add(1)
 }
 
 func (w *Worker) report(err error) { w.c.Report(fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)) }
 
-// keepAnnouncing announces the worker again and again.
+// keepAnnouncing announces the worker again and again, and when other partitions take long than before.
 func (w *Worker) keepAnnouncing(ctx context.Context) {
-	t := time.NewTicker(announceEvery)
+	t := time.NewTicker(isLong)
 	defer t.Stop()
+	var said []uint64
+	last := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
+		long := w.board.longest(isLong, most)
+		if slices.Equal(long, said) && time.Since(last) < announceEvery {
+			continue
+		}
+		said, last = long, time.Now()
 		if err := w.announce(ctx); err != nil && ctx.Err() == nil {
 			w.report(err)
 		}
@@ -211,7 +235,8 @@ func (w *Worker) keepAnnouncing(ctx context.Context) {
 func (w *Worker) announce(ctx context.Context) error {
 	value, err := json.Marshal(notice{
 		V: notesVersion, Worker: w.c.Name, Functions: w.has,
-		Slots: w.c.Slots, Busy: int(w.busy.Load()), Done: w.done.Load(),
+		Slots: w.c.Slots, Busy: int(w.counts.busy.Load()), Done: int64(w.counts.messages.Load()),
+		Running: w.running(w.board.longest(0, most)),
 	})
 	if err != nil {
 		return err

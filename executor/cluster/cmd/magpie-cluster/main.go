@@ -40,7 +40,7 @@ func status(err error) int {
 const usage = `Usage: magpie-cluster [COMMAND] [flags]
 
   run    start servers and workers on this machine, run a graph, kill what is to be killed; the default
-  top    print who serves a queue and what waits in it, again and again
+  top    print who serves a queue, what waits in it and what runs where, again and again
 
 magpie-cluster COMMAND -h lists the flags of a command.
 `

@@ -1,13 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"flag"
-	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,11 +28,8 @@ import (
 
 // TestMain is a process of a show, if it was started as one.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == "server" || os.Args[1] == "worker") {
-		if err := command(context.Background(), os.Args[1:], io.Discard); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
+	if len(os.Args) > 1 && slices.Contains([]string{"server", "worker", "top"}, os.Args[1]) {
+		main()
 		return
 	}
 	os.Exit(m.Run())
@@ -64,7 +67,7 @@ func TestShowThree(t *testing.T) {
 	require.Contains(t, out, "kill server")
 }
 
-// TestTop: top prints who serves the queue and what waits in it.
+// TestTop: top prints who serves the queue, what waits in it, and what runs where.
 func TestTop(t *testing.T) {
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
 	var out bytes.Buffer
@@ -72,10 +75,85 @@ func TestTop(t *testing.T) {
 	require.ErrorContains(t, top(t.Context(), args, &out), `no queue "q"`)
 	c, err := cluster.NewClient(t.Context(), s.Conn(), cluster.ClientConfig{Queue: cluster.Queue{Name: "q"}})
 	require.NoError(t, err)
-	c.Close()
+	defer c.Close()
 	require.NoError(t, top(t.Context(), args, &out))
 	require.Contains(t, out.String(), "0 partitions wait, 0 are with workers, 0 were given up")
-	require.Contains(t, out.String(), "WORKER")
+	require.Contains(t, out.String(), "runs: 0 go on, 0 have results, 0 have failed or were cancelled")
+	require.NotContains(t, out.String(), "WORKER")
+
+	reg := cluster.NewRegistry()
+	wait := cluster.Register0(reg, "wait", func(ctx context.Context) (int, error) {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	})
+	w, err := cluster.NewWorker(t.Context(), s.Conn(), nil, reg, cluster.WorkerConfig{
+		Queue: cluster.Queue{Name: "q"}, Name: "w1"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended sync.WaitGroup
+	ended.Go(func() { _ = w.Run(ctx) })
+	g := cluster.NewGraph("waits")
+	wait.Call(g)
+	wait.Call(g)
+	var h *cluster.Handle
+	require.Eventually(t, func() bool {
+		h, err = c.Submit(t.Context(), g, cluster.Submission{ID: "long"})
+		return err == nil
+	}, time.Minute, 10*time.Millisecond, "no worker")
+	shows := func(line string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			out.Reset()
+			return top(t.Context(), args, &out) == nil && regexp.MustCompile(line).Match(out.Bytes())
+		}, time.Minute, 100*time.Millisecond, "%s", line)
+	}
+	shows(`\n0 +long +w1 +2 +wait#0 +[0-9.]+m?s\n`)
+	require.Contains(t, out.String(), "runs: 1 go on")
+	require.Regexp(t, `\nlong +waits +0 +1 +0 +1 +[0-9.]+m?s\n`, out.String())
+	require.Regexp(t, `\nw1 +[12] +\d+ +\d+ +1\n`, out.String())
+	require.NoError(t, h.Cancel(t.Context(), nil))
+	shows(`runs: 0 go on, 0 have results, 1 have failed or were cancelled\n`)
+	cancel()
+	ended.Wait()
+}
+
+// TestLongTables: a table leaves out what would not fit a screen.
+func TestLongTables(t *testing.T) {
+	var out bytes.Buffer
+	var all []cluster.Running
+	for i := range rows + 3 {
+		all = append(all, cluster.Running{Part: i, For: time.Duration(i) * time.Minute})
+	}
+	tableOfPartitions(&out, []cluster.WorkerStatus{{Running: all}})
+	require.Regexp(t, `^PARTITION.+\n17 `, out.String(), "the oldest is first")
+	require.Contains(t, out.String(), "and 3 others\n")
+	require.Equal(t, rows+3, strings.Count(out.String(), "\n"))
+}
+
+// TestTopInterrupted: an interrupt ends top, and is no error.
+func TestTopInterrupted(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a process cannot be interrupted there")
+	}
+	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
+	c, err := cluster.NewClient(t.Context(), s.Conn(), cluster.ClientConfig{Queue: cluster.Queue{Name: "q"}})
+	require.NoError(t, err)
+	c.Close()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "top", "-nats", s.URL(), "-queue", "q", "-every", "1ms")
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	require.NoError(t, cmd.Start())
+	pages := bufio.NewScanner(stdout)
+	for pages.Scan() && !strings.Contains(pages.Text(), "partitions wait") {
+	}
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	for pages.Scan() {
+		require.NotContains(t, pages.Text(), "canceled")
+	}
+	require.NoError(t, cmd.Wait(), stderr.String())
+	require.Empty(t, stderr.String())
 }
 
 // TestRefusals: what cannot be shown is an error that says why.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -16,12 +15,12 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster"
 )
 
-// top prints who serves a queue and what waits in it, again and again.
+// top prints who serves a queue, what waits in it and what runs where, again and again.
 func top(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("top", flag.ContinueOnError)
 	url := f.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
 	queue := f.String("queue", "default", "the `name` of the queue")
-	every := f.Duration("every", 2*time.Second, "how often")
+	every := f.Duration("every", time.Second, "how often")
 	once := f.Bool("once", false, "print it once")
 	if err := parseFlags(f, args, out); err != nil {
 		return err
@@ -46,12 +45,20 @@ func top(ctx context.Context, args []string, out io.Writer) error {
 	}
 	defer c.Close()
 	for {
-		err := look(ctx, c, out)
+		page, err := look(ctx, c)
 		switch {
-		case *once:
+		case ctx.Err() != nil:
+			return nil
+		case *once && err != nil:
 			return err
-		case err != nil && ctx.Err() == nil:
-			fmt.Fprintln(out, err) // a server may be gone for a while
+		case err != nil:
+			page = fmt.Sprintln(err) // a server may be gone for a while
+		}
+		if isTerminal(out) {
+			page = clear + page
+		}
+		if _, err := io.WriteString(out, page); err != nil || *once {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -59,6 +66,19 @@ func top(ctx context.Context, args []string, out io.Writer) error {
 		case <-time.After(*every):
 		}
 	}
+}
+
+// clear clears a terminal.
+const clear = "\x1b[H\x1b[2J"
+
+// isTerminal reports whether out is a terminal.
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // isThere returns an error if there is no queue of that name: a client would make it.
@@ -76,23 +96,3 @@ func isThere(ctx context.Context, nc *nats.Conn, queue string) error {
 
 // workStream is the stream of the messages of a queue.
 func workStream(queue string) string { return "magpie-work-" + queue }
-
-// look prints the queue as it is.
-func look(ctx context.Context, c *cluster.Client, out io.Writer) error {
-	b, err := c.Backlog(ctx)
-	if err != nil {
-		return err
-	}
-	workers, err := c.Workers(ctx)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s: %d partitions wait, %d are with workers, %d were given up\n",
-		time.Now().Format(time.TimeOnly), b.Waiting, b.Leased, b.Dead)
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "WORKER\tBUSY\tSLOTS\tDONE\tFUNCTIONS")
-	for _, w := range workers {
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\n", w.Name, w.Busy, w.Slots, w.Done, len(w.Functions))
-	}
-	return table.Flush()
-}

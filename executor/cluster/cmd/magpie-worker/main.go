@@ -2,7 +2,8 @@
 // submits graphs registers the same functions.
 //
 // It connects to the server of NATS_URL, and runs until it gets an interrupt or SIGTERM. It then finishes what it has
-// within -grace, or gives it back.
+// within -grace, or gives it back. With -http it serves its metrics for Prometheus at /metrics, the pages of package
+// httpdebug at /debug/magpie/, and those of package expvar at /debug/vars.
 package main
 
 import (
@@ -42,6 +43,7 @@ func run(ctx context.Context, args []string) error {
 	replicas := flags.Int("replicas", 1, "how many servers hold the queue, if this worker is the first to open it")
 	name := flags.String("name", "", "the `name` of this worker; the default is that of the machine and a random part")
 	slots := flags.Int("slots", 0, "how many partitions are under way at the same time; 0: four for each CPU")
+	pages := flags.String("http", "", "an `address` for metrics and debug pages, as 127.0.0.1:8080: for operators only")
 	grace := flags.Duration("grace", 10*time.Second, "how long partitions may go on after an interrupt")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -78,6 +80,13 @@ func run(ctx context.Context, args []string) error {
 	})
 	if err != nil {
 		return err
+	}
+	if *pages != "" {
+		stop, err := serveAt(*pages, ex, w)
+		if err != nil {
+			return err
+		}
+		defer stop()
 	}
 	log.Printf("worker %s serves %s", w.Name(), nc.ConnectedUrlRedacted())
 	return w.Run(ctx)

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"log"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,12 +21,16 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
 )
 
-// TestWorker: the program runs what another submits with the same functions, and ends with its context.
+// TestWorker: the program runs what another submits with the same functions, shows what it does, and ends with its
+// context.
 func TestWorker(t *testing.T) {
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, []string{"-nats", s.URL(), "-queue", "words"}) }()
+	var said lines
+	log.SetOutput(&said)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	go func() { ended <- run(ctx, []string{"-nats", s.URL(), "-queue", "words", "-http", "127.0.0.1:0"}) }()
 
 	reg := cluster.NewRegistry()
 	words := cluster.Register(reg, "words", func(context.Context, string) (map[string]int, error) { return nil, nil })
@@ -43,8 +53,49 @@ func TestWorker(t *testing.T) {
 	got, err := all.Result(res)
 	require.NoError(t, err)
 	require.Equal(t, map[string]int{"a": 3, "rose": 2, "is": 1, "tree": 1}, got)
+
+	at := regexp.MustCompile(`http://[0-9.:]+`).FindString(said.String())
+	for page, text := range map[string]string{
+		"/metrics":       `magpie_worker_partitions_done_total{worker="`,
+		"/debug/magpie/": "dump",
+		"/debug/vars":    `"magpie_worker_partition_run_seconds":{`,
+	} {
+		require.Contains(t, get(t, at+page), text)
+	}
 	cancel()
 	require.NoError(t, <-ended)
+	_, err = http.Get(at)
+	require.Error(t, err, "the pages end with the worker")
+}
+
+// get returns a page.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	r, err := http.Get(url)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	require.Equal(t, http.StatusOK, r.StatusCode)
+	text, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// lines are what a log has got. Any thread.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(line)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // TestRefusals: what cannot work is an error that says why.
@@ -58,4 +109,7 @@ func TestRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "connect to nats://…@127.0.0.1:1: ")
 	err = run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-ca", filepath.Join(t.TempDir(), "none")})
 	require.ErrorIs(t, err, os.ErrNotExist)
+	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
+	err = run(t.Context(), []string{"-nats", s.URL(), "-http", "127.0.0.1:none"})
+	require.ErrorContains(t, err, "-http: ")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -14,6 +15,9 @@ type Delivery struct {
 	q    *Queue
 	m    jetstream.Msg
 	meta *jetstream.MsgMetadata
+
+	trace wire.Trace
+	wrong error // about the headers of the trace
 }
 
 func (d *Delivery) Raw() []byte { return d.m.Data() }
@@ -26,6 +30,10 @@ func (d *Delivery) Stored() time.Time { return d.meta.Timestamp }
 
 // Age is how long ago that is, at least.
 func (d *Delivery) Age() time.Duration { return d.q.clock.since(d.meta.Timestamp) }
+
+// Trace is that of the headers of the message, as far as they are well-formed. Malformed is the error if they are not.
+func (d *Delivery) Trace() wire.Trace { return d.trace }
+func (d *Delivery) Malformed() error  { return d.wrong }
 
 // Ack removes the message from the queue.
 func (d *Delivery) Ack(ctx context.Context) error { return d.answer(ctx, "+ACK") }

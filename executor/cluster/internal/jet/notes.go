@@ -21,14 +21,21 @@ func (q *Queue) Note(ctx context.Context, key string, value []byte, ttl time.Dur
 	return q.explain("write note "+key, q.publish(ctx, &nats.Msg{Subject: q.record(key), Data: value}, opts...))
 }
 
-// Notes returns the notes whose keys match a pattern, by key.
-func (q *Queue) Notes(ctx context.Context, pattern string) (map[string][]byte, error) {
+// A Note is a note as Notes finds it.
+type Note struct {
+	Value []byte
+	Age   time.Duration // since it was written, at least
+}
+
+// Notes returns the notes whose keys match a pattern, by key. It may read any records.
+func (q *Queue) Notes(ctx context.Context, pattern string) (map[string]Note, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	notes := map[string][]byte{}
+	notes := map[string]Note{}
 	found := false
-	stop, err := q.follow(ctx, pattern, func(key string, value []byte) { notes[key] = value },
-		func() { found = true; cancel() })
+	stop, err := q.follow(ctx, pattern, func(e jetstream.KeyValueEntry) {
+		notes[e.Key()] = Note{e.Value(), q.clock.since(e.Created())}
+	}, func() { found = true; cancel() })
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +50,11 @@ func (q *Queue) Notes(ctx context.Context, pattern string) (map[string][]byte, e
 // Follow calls f with the notes whose keys match a pattern, those there are and those to come, until stop is called. It
 // goes on after a restart of the server.
 func (q *Queue) Follow(ctx context.Context, pattern string, f func(key string, value []byte)) (stop func(), err error) {
-	return q.follow(ctx, pattern, f, func() {})
+	return q.follow(ctx, pattern, func(e jetstream.KeyValueEntry) { f(e.Key(), e.Value()) }, func() {})
 }
 
 // follow is Follow, and calls all after the notes that there are.
-func (q *Queue) follow(ctx context.Context, pattern string, f func(string, []byte), all func()) (
+func (q *Queue) follow(ctx context.Context, pattern string, f func(jetstream.KeyValueEntry), all func()) (
 	stop func(), err error) {
 	kv, err := q.js.KeyValue(ctx, q.bucket())
 	if err != nil {
@@ -64,7 +71,7 @@ func (q *Queue) follow(ctx context.Context, pattern string, f func(string, []byt
 			if e == nil {
 				all()
 			} else {
-				f(e.Key(), e.Value())
+				f(e)
 			}
 		}
 	}()

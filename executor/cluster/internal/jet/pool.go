@@ -13,6 +13,10 @@ type Pool struct {
 	report func(error)
 	free   chan struct{} // a token for each slot that is free
 
+	// Lost is called when a lease has ended before its message was handled, as far as this side knows: it was not renewed
+	// for so long. It may be nil, and does not change once the pool serves a class.
+	Lost func()
+
 	pulling  context.Context // of the pulls
 	stopPull context.CancelFunc
 	handling context.Context // of the handlers
@@ -70,13 +74,13 @@ func (p *Pool) pull(c *Class) {
 		had := n
 		err := c.Now(n, func(d *Delivery) {
 			n--
-			p.start(c.renew(d), d)
+			p.start(p.renew(c, d), d)
 		})
 		for range n {
 			p.free <- struct{}{}
 		}
 		if err == nil && n == had {
-			err = c.Next(p.pulling, poll, func(d *Delivery) { p.startWithSlot(c.renew(d), d) })
+			err = c.Next(p.pulling, poll, func(d *Delivery) { p.startWithSlot(p.renew(c, d), d) })
 		}
 		if err != nil {
 			p.mend(c, err)
@@ -165,26 +169,40 @@ func (p *Pool) rest() bool {
 }
 
 // renew renews the lease of a delivery, three times as often as it must be, until stop is called.
-func (c *Class) renew(d *Delivery) (stop func()) {
+func (p *Pool) renew(c *Class, d *Delivery) (stop func()) {
 	var (
 		mu      sync.Mutex
 		stopped bool
 		timer   *time.Timer
 		third   = c.lease / 3
+		last    = time.Now() // when the lease was renewed
+		lost    bool
 	)
+	look := func() {
+		if !lost && time.Since(last) > c.lease && p.Lost != nil {
+			p.Lost()
+			lost = true
+		}
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	timer = time.AfterFunc(third, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if !stopped {
-			_ = d.Extend(context.Background()) // without it the message is delivered to another worker too
-			timer.Reset(third)
+		if stopped {
+			return
 		}
+		look()
+		err := d.Extend(context.Background()) // without it the message is delivered to another worker too
+		if err == nil && c.q.nc.IsConnected() {
+			last = time.Now()
+		}
+		timer.Reset(third)
 	})
 	return func() {
 		mu.Lock()
 		defer mu.Unlock()
+		look()
 		stopped = true
 		timer.Stop()
 	}

@@ -15,9 +15,22 @@ import (
 func (q *Queue) Publish(ctx context.Context, posts ...protocol.Post) error {
 	return Each(len(posts), func(i int) error {
 		p := posts[i]
-		err := q.publish(ctx, &nats.Msg{Subject: q.work(p.Class), Data: wire.Encode(p.Message)}, ids(p.ID)...)
+		m := &nats.Msg{Subject: q.work(p.Class), Header: headers(p.Trace), Data: wire.Encode(p.Message)}
+		err := q.publish(ctx, m, ids(p.ID)...)
 		return q.explain("publish to class "+p.Class, err)
 	})
+}
+
+// headers returns the headers of a message with that trace.
+func headers(t wire.Trace) nats.Header {
+	if t.Parent == "" {
+		return nil
+	}
+	h := nats.Header{wire.TraceParent: {t.Parent}}
+	if t.State != "" {
+		h[wire.TraceState] = []string{t.State}
+	}
+	return h
 }
 
 // ids is the option that gives a message an ID, unless that is empty.

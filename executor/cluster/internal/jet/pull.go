@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -81,7 +82,8 @@ func (c *Class) take(batch jetstream.MessageBatch, f func(*Delivery)) error {
 		if err != nil {
 			return c.q.explain("fetch", err)
 		}
-		f(&Delivery{c.q, m, meta})
+		trace, wrong := wire.ParseTrace(m.Headers().Get(wire.TraceParent), m.Headers().Get(wire.TraceState))
+		f(&Delivery{c.q, m, meta, trace, wrong})
 	}
 	err := batch.Error()
 	if err == nil || errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.Canceled) ||

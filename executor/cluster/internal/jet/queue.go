@@ -169,6 +169,9 @@ func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 // Keep is how long records are kept after their last change.
 func (q *Queue) Keep() time.Duration { return q.c.Keep }
 
+// Since is how long ago t was by the clock of the server, at least.
+func (q *Queue) Since(t time.Time) time.Duration { return q.clock.since(t) }
+
 // Flush returns when the server has what was sent before.
 func (q *Queue) Flush(ctx context.Context) error {
 	return q.explain("flush", q.nc.FlushWithContext(ctx))

@@ -163,6 +163,32 @@ func TestDeliveries(t *testing.T) {
 	require.NoError(t, d.Ack(ctx))
 }
 
+// TestTraces: a message has the trace that it was published with, and none if its headers are malformed.
+func TestTraces(t *testing.T) {
+	nc := served.Start(t, embedded.Config{}).Conn()
+	q := open(t, nc, config)
+	c := q.Class("c")
+	require.NoError(t, c.Open(t.Context()))
+	next := func() (got *jet.Delivery) {
+		for got == nil {
+			require.NoError(t, c.Next(t.Context(), time.Minute, func(d *jet.Delivery) { got = d }))
+		}
+		return got
+	}
+	parent := "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	for _, trace := range []wire.Trace{{}, {Parent: parent}, {Parent: parent, State: "a=1"}} {
+		m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Plan: "p"}
+		require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m, Trace: trace}))
+		d := next()
+		require.Equal(t, trace, d.Trace())
+		require.NoError(t, d.Malformed())
+	}
+	require.NoError(t, nc.PublishMsg(&nats.Msg{Subject: "magpie.q.work.c", Header: nats.Header{"traceparent": {"x"}}}))
+	d := next()
+	require.Zero(t, d.Trace())
+	require.ErrorIs(t, d.Malformed(), wire.ErrMalformed)
+}
+
 // TestPoolWaits: a pool takes the messages of a class as soon as the server can open it.
 func TestPoolWaits(t *testing.T) {
 	t.Parallel()
@@ -191,6 +217,32 @@ func TestPoolWaits(t *testing.T) {
 	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
 	require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
 	<-handled
+}
+
+// TestLostLease: a lease that ends while the server is away is counted once.
+func TestLostLease(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	short := config
+	short.Lease = 300 * time.Millisecond
+	q := open(t, s.Conn(), short)
+	begun, end := make(chan struct{}, 9), make(chan struct{})
+	pool := jet.NewPool(1, func(ctx context.Context, d *jet.Delivery) {
+		begun <- struct{}{}
+		<-end
+		_ = d.Ack(ctx)
+	}, func(err error) { t.Log(err) })
+	lost := make(chan struct{}, 9)
+	pool.Lost = func() { lost <- struct{}{} }
+	pool.Serve(q.Class("c"))
+	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
+	require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
+	<-begun
+	s.Stop()
+	<-lost
+	close(end)
+	pool.Stop(t.Context())
+	require.Empty(t, lost)
 }
 
 // TestBury: a dead letter has the message, however large, and the reason, whatever its bytes.

@@ -9,14 +9,14 @@ import (
 )
 
 // Submit submits a run. One message commits the submission: after an error of Publish the run may begin or not, and
-// Submit with the same arguments is harmless. class is one that a worker serves.
-func Submit(ctx context.Context, s Store, run, class string, plan []byte, begin wire.Begin) error {
+// Submit with the same arguments is harmless. class is one that a worker serves. All messages of the run have the trace.
+func Submit(ctx context.Context, s Store, run, class string, plan []byte, begin wire.Begin, trace wire.Trace) error {
 	hash, err := s.PutObject(ctx, plan) // P6: the plan, then the message
 	if err != nil {
 		return fmt.Errorf("the plan was not stored: %w", err)
 	}
 	m := wire.Message{V: wire.Version, Kind: wire.Start, Run: run, Plan: hash, Begin: &begin}
-	return s.Publish(ctx, Post{Class: class, Message: m, ID: m.ID()})
+	return s.Publish(ctx, Post{Class: class, Message: m, ID: m.ID(), Trace: trace})
 }
 
 // Cancel makes the state of run Cancelled, unless it is final, and returns it. A run that has no state yet will not

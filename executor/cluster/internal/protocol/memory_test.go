@@ -100,6 +100,7 @@ type delivered struct {
 	times  uint64
 	stored time.Time
 	age    time.Duration
+	trace  wire.Trace
 	acked  bool
 	delay  time.Duration // of Nak; -1: it was not called
 }
@@ -112,6 +113,7 @@ func (d *delivered) Raw() []byte               { return d.raw }
 func (d *delivered) Deliveries() uint64        { return d.times }
 func (d *delivered) Stored() time.Time         { return d.stored }
 func (d *delivered) Age() time.Duration        { return d.age }
+func (d *delivered) Trace() wire.Trace         { return d.trace }
 func (d *delivered) Ack(context.Context) error { d.acked = true; return nil }
 func (d *delivered) Nak(_ context.Context, delay time.Duration) error {
 	d.delay = delay
@@ -129,16 +131,23 @@ func (m *memory) drain(t *testing.T, r runs) {
 		p := m.posts[0]
 		m.posts = m.posts[1:]
 		d := deliver(wire.Encode(p.Message), 1)
+		d.trace = p.Trace
+		if p.Trace != someTrace {
+			t.Errorf("message %s has trace %v", p.ID, p.Trace)
+		}
 		if err := m.worker(r).Handle(t.Context(), d); err != nil || !d.acked {
 			t.Fatalf("message %s: acked %v, %v", p.ID, d.acked, err)
 		}
 	}
 }
 
+// someTrace is the trace of all runs of the tests.
+var someTrace = wire.Trace{Parent: "parent", State: "state"}
+
 func submitted(t *testing.T, plan *wire.Plan) *memory {
 	t.Helper()
 	m := newMemory()
-	if err := Submit(t.Context(), m, "run", "c", wire.Encode(plan), wire.Begin{Name: "x"}); err != nil {
+	if err := Submit(t.Context(), m, "run", "c", wire.Encode(plan), wire.Begin{Name: "x"}, someTrace); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -175,7 +184,7 @@ func TestSubmit(t *testing.T) {
 // TestResume: a run whose queue has lost its messages is led on.
 func TestResume(t *testing.T) {
 	m := submitted(t, diamond)
-	if _, err := Resume(t.Context(), m, m, "run"); !errors.Is(err, ErrUnknown) {
+	if _, err := Resume(t.Context(), m, m, "run", someTrace); !errors.Is(err, ErrUnknown) {
 		t.Fatalf("before it begins: %v", err)
 	}
 	start := m.posts[0]
@@ -185,7 +194,7 @@ func TestResume(t *testing.T) {
 	}
 	for _, want := range [][]string{{"run.0"}, {"run.1", "run.2"}, {"run.3"}, {"run.3"}} {
 		m.posts = nil
-		n, err := Resume(t.Context(), m, m, "run")
+		n, err := Resume(t.Context(), m, m, "run", someTrace)
 		if err != nil || n != len(want) || len(m.posts) != n {
 			t.Fatalf("%d messages instead of %v, %v", n, want, err)
 		}
@@ -205,7 +214,7 @@ func TestResume(t *testing.T) {
 	if s := m.state(t); s.Phase != wire.Done {
 		t.Fatalf("the state is %+v", s)
 	}
-	if n, err := Resume(t.Context(), m, m, "run"); n != 0 || err != nil {
+	if n, err := Resume(t.Context(), m, m, "run", someTrace); n != 0 || err != nil {
 		t.Errorf("after the end: %d messages, %v", n, err)
 	}
 }

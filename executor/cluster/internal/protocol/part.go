@@ -121,7 +121,7 @@ func (j *job) release(ctx context.Context, had bool) error {
 	var posts []Post
 	for i, succ := range succs {
 		if ready[i] {
-			posts = append(posts, post(j.m, j.plan, succ))
+			posts = append(posts, j.post(j.plan, succ))
 		}
 	}
 	if len(posts) == 0 {

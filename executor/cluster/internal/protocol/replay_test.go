@@ -242,6 +242,9 @@ func (e *env) Publish(_ context.Context, posts ...Post) error {
 	o := op{kind: opPublish}
 	for _, p := range posts {
 		o.posts = append(o.posts, e.values.number(string(wire.Encode(p.Message))))
+		if p.Trace != someTrace {
+			o.wrong = "published without the trace of the run"
+		}
 		if p.Message.Kind == wire.Part && p.Class != e.plan.Parts[p.Message.Part].Class {
 			o.wrong = "published to a wrong class"
 		}
@@ -332,6 +335,8 @@ func (e *env) Ack(context.Context) error {
 	return [...]error{nil, nil, errDoubt}[e.do(op{kind: opAck}).verdict]
 }
 
+func (e *env) Trace() wire.Trace { return someTrace }
+
 // Nak is no step: the message is free when the program returns.
 func (e *env) Nak(context.Context, time.Duration) error { return nil }
 
@@ -367,7 +372,7 @@ func (t *texts) handling(message int, again bool) *node {
 // submitting returns the program of the submitter.
 func (t *texts) submitting() *node {
 	return t.begins("submitter", func(e *env) (wire.State, error) {
-		return wire.State{}, Submit(context.Background(), e, runName, "c", nil, e.beginning())
+		return wire.State{}, Submit(context.Background(), e, runName, "c", nil, e.beginning(), someTrace)
 	})
 }
 
@@ -381,7 +386,7 @@ func (t *texts) cancelling() *node {
 // resuming returns the program of someone who calls Resume.
 func (t *texts) resuming() *node {
 	return t.begins("resume", func(e *env) (wire.State, error) {
-		_, err := Resume(context.Background(), e, e, runName)
+		_, err := Resume(context.Background(), e, e, runName, someTrace)
 		return wire.State{}, err
 	})
 }

@@ -35,10 +35,17 @@ func (j *job) start(ctx context.Context) error {
 	var posts []Post
 	for i := range plan.Parts {
 		if len(plan.Parts[i].Preds) == 0 {
-			posts = append(posts, post(j.m, plan, i))
+			posts = append(posts, j.post(plan, i))
 		}
 	}
 	return j.Store.Publish(ctx, posts...)
+}
+
+// post returns the message for another partition of the run, with the trace of the message at hand.
+func (j *job) post(plan *wire.Plan, part int) Post {
+	p := post(j.m, plan, part)
+	p.Trace = j.d.Trace()
+	return p
 }
 
 // post returns the message for partition part of the run of message m.

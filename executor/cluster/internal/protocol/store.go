@@ -33,6 +33,7 @@ type Post struct {
 	Class   string
 	Message wire.Message
 	ID      string // for the server, which may drop a message whose ID it has seen a short time ago; nothing relies on it
+	Trace   wire.Trace
 }
 
 // A Store is what the server holds of one queue. Each method may be in doubt: after an error other than those above its
@@ -79,6 +80,7 @@ type Delivery interface {
 	Deliveries() uint64                                 // how often the message was delivered, this one included
 	Stored() time.Time                                  // when the server stored it, by the server's clock
 	Age() time.Duration                                 // how long ago that is at least, whatever the clocks say
+	Trace() wire.Trace                                  // of the message that it was published as
 	Ack(ctx context.Context) error                      // it was handled; if that is lost, it is delivered again
 	Nak(ctx context.Context, delay time.Duration) error // it is to be delivered again, after the delay
 }
