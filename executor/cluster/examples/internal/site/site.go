@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -73,12 +74,13 @@ func (s *Site) JetStream() jetstream.JetStream { return s.js }
 // Run runs a graph on the workers, and prints to out how far it is. If ctx ends, the run is cancelled.
 func (s *Site) Run(ctx context.Context, g *cluster.Graph, out io.Writer) (*cluster.Results, error) {
 	ctx, cancel := s.workers.whileAlive(ctx)
-	defer cancel()
+	var beside sync.WaitGroup
+	defer func() { cancel(); beside.Wait() }()
 	run, err := s.client.Submit(ctx, g, cluster.Submission{})
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
-	go follow(ctx, run, out)
+	beside.Go(func() { follow(ctx, run, out) })
 	results, err := run.Wait(ctx)
 	if ctx.Err() == nil {
 		return results, err
