@@ -1,0 +1,60 @@
+package site
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/magpie-go/magpie/executor/cluster"
+)
+
+// A Config says which site a program uses.
+type Config struct {
+	URL      string // of the server, "" for one inside this process
+	CA       string // a file with the authority that has signed its certificate, "" for those of the system
+	Queue    string
+	Replicas int    // of the streams and buckets that this process makes
+	Workers  int    // processes to start; 0 is four if the server is inside this process
+	Store    string // the directory of a server inside this process, "" for a new one, which is removed
+}
+
+// AddFlags adds the flags of a program that submits graphs.
+func (c *Config) AddFlags(f *flag.FlagSet) {
+	c.addQueueFlags(f)
+	f.IntVar(&c.Workers, "workers", 0,
+		"how many worker `processes` to start; the default is 4, or none with -nats, which has its own")
+}
+
+// addQueueFlags adds the flags that say which queue it is.
+func (c *Config) addQueueFlags(f *flag.FlagSet) {
+	f.StringVar(&c.URL, "nats", os.Getenv("NATS_URL"),
+		"the `URL` of a server; or NATS_URL; without both one runs inside the program")
+	f.StringVar(&c.CA, "ca", "", "a `file` with the authority that has signed the server's certificate")
+	f.StringVar(&c.Queue, "queue", c.Queue, "the `name` of the queue")
+	f.IntVar(&c.Replicas, "replicas", 1, "how many `servers` hold the queue, if this program is the first to open it")
+}
+
+// queue returns the queue. Its leases are so short that the work of a worker that was killed goes on after a moment.
+func (c *Config) queue() cluster.Queue {
+	return cluster.Queue{Name: c.Queue, Replicas: c.Replicas, Lease: 2 * time.Second}
+}
+
+// connect connects to the server, and again whenever the connection is lost.
+func (c *Config) connect() (*nats.Conn, error) {
+	opts := []nats.Option{nats.MaxReconnects(-1)}
+	if c.CA != "" {
+		opts = append(opts, nats.RootCAs(c.CA))
+	}
+	nc, err := nats.Connect(c.URL, opts...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", password.ReplaceAllString(c.URL, "//…@"), err)
+	}
+	return nc, nil
+}
+
+// password is what is not printed of a URL.
+var password = regexp.MustCompile(`//[^/@,]*@`)
