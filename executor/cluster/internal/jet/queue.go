@@ -30,12 +30,13 @@ type Config struct {
 
 // A Queue is the streams of a queue. Any thread.
 type Queue struct {
-	c     Config
-	nc    *nats.Conn
-	js    jetstream.JetStream
-	gets  *reader
-	clock clock
-	fresh recent[string, time.Time] // the last PutObject of a content hash
+	c          Config
+	nc         *nats.Conn
+	js         jetstream.JetStream
+	gets       *reader
+	reconnects *reconnects
+	clock      clock
+	fresh      recent[string, time.Time] // the last PutObject of a content hash
 }
 
 // freshObjects is arbitrary: an object that was forgotten is written again.
@@ -60,11 +61,15 @@ func Open(ctx context.Context, nc *nats.Conn, c Config) (*Queue, error) {
 	if q.gets, err = newReader(nc); err != nil {
 		return nil, q.explain("read answers", err)
 	}
+	q.reconnects = newReconnects(nc)
 	return q, nil
 }
 
 // Close gives back what Open has taken. The connection stays open.
-func (q *Queue) Close() { q.gets.close() }
+func (q *Queue) Close() {
+	q.reconnects.close()
+	q.gets.close()
+}
 
 func (q *Queue) workStream() string    { return "magpie-work-" + q.c.Queue }
 func (q *Queue) bucket() string        { return "magpie-" + q.c.Queue }
