@@ -89,6 +89,9 @@ func (q *Queue) dead() string { return "magpie." + q.c.Queue + ".dead" }
 // a publish that is tried again comes within seconds.
 const duplicates = 10 * time.Second
 
+// leaseNote is where the work stream has the lease of the queue: the server has one for each consumer only.
+const leaseNote = "magpie-lease"
+
 // streams returns what the streams are made as.
 func (q *Queue) streams() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{{
@@ -99,6 +102,7 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 		MaxAge:      2 * q.c.Keep, // the state of the run is gone long before
 		Duplicates:  duplicates,
 		Replicas:    q.c.Replicas,
+		Metadata:    map[string]string{leaseNote: q.c.Lease.String()},
 	}, {
 		Name:              q.recordStream(),
 		Description:       "records of a queue of Magpie",
@@ -151,6 +155,9 @@ func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
 		return errors.New("a stream of that name exists, and is not one of Magpie")
 	case want.Retention == jetstream.WorkQueuePolicy:
 		q.c.Replicas = has.Replicas
+		if lease, err := time.ParseDuration(has.Metadata[leaseNote]); err == nil {
+			q.c.Lease = lease
+		}
 	case want.AllowMsgTTL:
 		q.c.Keep = has.MaxAge
 	}

@@ -441,11 +441,15 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestForeignKeep: a queue keeps what its first user said.
+// TestForeignKeep: a queue keeps what its first user said, also of the lease.
 func TestForeignKeep(t *testing.T) {
 	nc := served.Start(t, embedded.Config{}).Conn()
 	open(t, nc, config)
 	c := config
-	c.Keep = time.Minute
-	require.Equal(t, time.Hour, open(t, nc, c).Keep())
+	c.Keep, c.Lease = time.Minute, time.Second
+	q := open(t, nc, c)
+	require.Equal(t, time.Hour, q.Keep())
+	class := q.Class("c")
+	require.NoError(t, class.Open(t.Context()))
+	require.Equal(t, time.Minute, class.Lease())
 }
