@@ -49,7 +49,7 @@ func (q *Queue) Follow(ctx context.Context, pattern string, f func(key string, v
 // follow is Follow, and calls all after the notes that there are.
 func (q *Queue) follow(ctx context.Context, pattern string, f func(string, []byte), all func()) (
 	stop func(), err error) {
-	kv, err := q.js.KeyValue(ctx, q.bucket())
+	kv, err := q.records(ctx)
 	if err != nil {
 		return nil, q.explain("follow "+pattern, err)
 	}

@@ -137,12 +137,7 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 // ensure makes a stream if it is missing, and returns an error if a stream of that name is of another kind. Servers
 // that have not elected a leader yet do not answer, and are asked again.
 func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
-	limit, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	s, err := q.stream(limit, want)
-	for errors.Is(err, context.DeadlineExceeded) && limit.Err() == nil {
-		s, err = q.stream(limit, want)
-	}
+	s, err := asked(ctx, func(ctx context.Context) (jetstream.Stream, error) { return q.stream(ctx, want) })
 	if err != nil {
 		return err
 	}
@@ -164,10 +159,28 @@ func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
 	return nil
 }
 
+// asked calls f, which asks the server something, and again while it is not answered: a server that is killed forgets
+// the question, and the client library waits for the answer as long as its context lasts.
+func asked[T any](ctx context.Context, f func(context.Context) (T, error)) (answer T, err error) {
+	limit, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	for {
+		try, cancel := context.WithTimeout(limit, tryTime)
+		answer, err = f(try)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || limit.Err() != nil {
+			return answer, err
+		}
+	}
+}
+
+// records opens the bucket of the records.
+func (q *Queue) records(ctx context.Context) (jetstream.KeyValue, error) {
+	return asked(ctx, func(ctx context.Context) (jetstream.KeyValue, error) { return q.js.KeyValue(ctx, q.bucket()) })
+}
+
 // stream opens a stream, and makes it if it is missing.
 func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
-	defer cancel()
 	s, err := q.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s, err = q.js.CreateStream(ctx, want)

@@ -25,11 +25,11 @@ const knownRuns = 4096
 
 // Watch begins to watch the states of runs.
 func (q *Queue) Watch(ctx context.Context) (*States, error) {
-	kv, err := q.js.KeyValue(ctx, q.bucket())
+	kv, err := q.records(ctx)
 	if err != nil {
 		return nil, q.explain("watch the states", err)
 	}
-	records, err := q.js.Stream(ctx, q.recordStream())
+	status, err := asked(ctx, kv.Status)
 	if err != nil {
 		return nil, q.explain("watch the states", err)
 	}
@@ -38,7 +38,10 @@ func (q *Queue) Watch(ctx context.Context) (*States, error) {
 		known: recent[string, protocol.Record]{size: knownRuns},
 		until: map[string]map[*context.CancelCauseFunc]struct{}{},
 	}
-	seen := records.CachedInfo().State.LastSeq
+	var seen uint64
+	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok {
+		seen = s.StreamInfo().State.LastSeq
+	}
 	s.stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
 		return kv.Watch(ctx, protocol.StateKey("*"), jetstream.ResumeFromRevision(seen+1))
 	}, func(e jetstream.KeyValueEntry) {
