@@ -39,14 +39,17 @@ type site struct {
 	client *cluster.Client
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t *testing.T) *site { return newSiteOf(t, queue) }
+
+// newSiteOf returns a site with that queue.
+func newSiteOf(t *testing.T, queue cluster.Queue) *site {
 	s := &site{t: t, server: served.Start(t, embedded.Config{}), ex: newExecutor(t), Functions: clustertest.NewFunctions()}
-	s.client = s.newClient()
+	s.client = s.newClient(queue)
 	return s
 }
 
 // newClient returns a client whose partitions have two calls or so.
-func (s *site) newClient() *cluster.Client {
+func (s *site) newClient(queue cluster.Queue) *cluster.Client {
 	s.t.Helper()
 	c, err := cluster.NewClient(within(s.t), s.server.Conn(), cluster.ClientConfig{
 		Queue: queue, Patient: true, Target: 2 * cluster.DefaultCost,
@@ -177,7 +180,10 @@ func TestMoreThanOnce(t *testing.T) {
 // TestServerRestarts: a server that is stopped during a run, and started again on its store, goes on with it.
 func TestServerRestarts(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	// What is on its way to a worker when the server stops is delivered again after its lease.
+	short := queue
+	short.Lease = 2 * time.Second
+	s := newSiteOf(t, short)
 	begun := make(chan struct{})
 	var armed atomic.Bool
 	s.Each = func(context.Context, cluster.Info) error {

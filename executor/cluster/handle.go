@@ -44,7 +44,7 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 }
 
 // look is how often Wait reads the state, beside being told of it: the watch of a client that was cut off is late by
-// some seconds. Arbitrary.
+// some seconds, and while servers restart there is none. Arbitrary.
 const look = time.Second
 
 // end returns the final state.
@@ -57,10 +57,12 @@ func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
 		}
 	}
 	stop, err := h.client.q.Follow(ctx, protocol.StateKey(h.id), func(_ string, data []byte) { note(data) })
-	if err != nil {
+	switch {
+	case err == nil:
+		defer stop()
+	case !h.client.q.Passes(err):
 		return final, err
 	}
-	defer stop()
 	for {
 		select {
 		case <-ended:

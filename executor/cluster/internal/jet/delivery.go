@@ -6,21 +6,21 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
-	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nats.go"
 )
 
 // A Delivery implements protocol.Delivery. Its acknowledgements are sent without an answer of the server: one that is
 // lost is another delivery, after the lease.
 type Delivery struct {
 	q    *Queue
-	m    jetstream.Msg
-	meta *jetstream.MsgMetadata
+	m    *nats.Msg
+	meta *nats.MsgMetadata
 
 	trace wire.Trace
 	wrong error // about the headers of the trace
 }
 
-func (d *Delivery) Raw() []byte { return d.m.Data() }
+func (d *Delivery) Raw() []byte { return d.m.Data }
 
 // Deliveries is how often the message was delivered, this one included.
 func (d *Delivery) Deliveries() uint64 { return d.meta.NumDelivered }
@@ -50,7 +50,7 @@ func (d *Delivery) Nak(ctx context.Context, delay time.Duration) error {
 func (d *Delivery) Extend(ctx context.Context) error { return d.answer(ctx, "+WPI") }
 
 func (d *Delivery) answer(_ context.Context, verb string) error {
-	if err := d.q.nc.Publish(d.m.Reply(), []byte(verb)); err != nil {
+	if err := d.q.nc.Publish(d.m.Reply, []byte(verb)); err != nil {
 		return d.q.explain("answer a delivery", err)
 	}
 	return nil

@@ -26,6 +26,15 @@ func (q *Queue) explain(what string, err error) error {
 	return fmt.Errorf("queue %s: %s: %w%s", q.c.Queue, what, err, hint(q.nc, err))
 }
 
+// Passes reports whether an error may pass by itself: a server restarts, or servers elect a leader.
+func (q *Queue) Passes(err error) bool {
+	if errors.Is(q.nc.LastError(), nats.ErrPermissionViolation) {
+		return false
+	}
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) ||
+		errors.Is(err, jetstream.ErrJetStreamNotEnabled)
+}
+
 // hint is what may be behind err, "" if its text says so.
 func hint(nc *nats.Conn, err error) string {
 	switch {

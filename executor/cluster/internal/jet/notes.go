@@ -48,7 +48,7 @@ func (q *Queue) Notes(ctx context.Context, pattern string) (map[string]Note, err
 }
 
 // Follow calls f with the notes whose keys match a pattern, those there are and those to come, until stop is called. It
-// goes on after a restart of the server.
+// goes on after a restart of the server, and then begins with those there are again.
 func (q *Queue) Follow(ctx context.Context, pattern string, f func(key string, value []byte)) (stop func(), err error) {
 	return q.follow(ctx, pattern, func(e jetstream.KeyValueEntry) { f(e.Key(), e.Value()) }, func() {})
 }
@@ -56,29 +56,20 @@ func (q *Queue) Follow(ctx context.Context, pattern string, f func(key string, v
 // follow is Follow, and calls all after the notes that there are.
 func (q *Queue) follow(ctx context.Context, pattern string, f func(jetstream.KeyValueEntry), all func()) (
 	stop func(), err error) {
-	kv, err := q.js.KeyValue(ctx, q.bucket())
+	kv, err := q.records(ctx)
 	if err != nil {
 		return nil, q.explain("follow "+pattern, err)
 	}
-	w, err := kv.Watch(context.WithoutCancel(ctx), pattern, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, q.explain("follow "+pattern, err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for e := range w.Updates() {
-			if e == nil {
-				all()
-			} else {
-				f(e)
-			}
+	stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
+		return kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
+	}, func(e jetstream.KeyValueEntry) {
+		if e == nil {
+			all()
+		} else {
+			f(e)
 		}
-	}()
-	return func() {
-		_ = w.Stop() // it fails if the connection is closed, and then it has ended too
-		<-ended
-	}, nil
+	})
+	return stop, q.explain("follow "+pattern, err)
 }
 
 // Forget removes a note.

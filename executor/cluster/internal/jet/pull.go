@@ -2,93 +2,109 @@ package jet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
-// A Class is the messages of one class, for a worker that serves it. All workers share one consumer.
-type Class struct {
-	q     *Queue
-	name  string
-	cons  jetstream.Consumer
-	lease time.Duration
+// A pull is a request for messages. Its fields are those of the server.
+type pull struct {
+	Batch     int           `json:"batch"`
+	NoWait    bool          `json:"no_wait,omitempty"`        // only those that wait
+	Expires   time.Duration `json:"expires,omitempty"`        // how long the server waits for messages
+	Heartbeat time.Duration `json:"idle_heartbeat,omitempty"` // how often it says meanwhile that it has the request
 }
 
-// unlimited is what the server takes for no limit.
-const unlimited = -1
-
-// Class returns a class, which is to be opened.
-func (q *Queue) Class(name string) *Class { return &Class{q: q, name: name} }
-
-// Open makes the consumer of the class, if there is none. Only the goroutine that pulls calls it again.
-func (c *Class) Open(ctx context.Context) error {
-	q, class := c.q, c.name
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	cons, err := q.js.Consumer(ctx, q.workStream(), class)
-	if errors.Is(err, jetstream.ErrConsumerNotFound) {
-		cons, err = q.js.CreateOrUpdateConsumer(ctx, q.workStream(), jetstream.ConsumerConfig{
-			Durable:       class,
-			Description:   "the workers that serve a class of messages",
-			FilterSubject: q.work(class),
-			AckPolicy:     jetstream.AckExplicitPolicy,
-			AckWait:       q.c.Lease,
-			// The server does not deliver a message again that has reached a limit, and tells no worker. So the protocol
-			// counts.
-			MaxDeliver: unlimited,
-			// Workers ask for what they have room for. A limit would count the messages that wait for their delay, and
-			// one run that fails would stop the others.
-			MaxAckPending:     unlimited,
-			InactiveThreshold: q.c.Keep, // the messages stay, and a consumer that is made again delivers them
-		})
-	}
-	if err != nil {
-		return q.explain("open class "+class, err)
-	}
-	c.cons, c.lease = cons, cons.CachedInfo().Config.AckWait
-	return nil
-}
-
-// Lease is how long a delivery is left to a worker that does not renew it.
-func (c *Class) Lease() time.Duration { return c.lease }
+const (
+	// heartbeat is that of a request that waits. A server that fails is noticed after two of them.
+	heartbeat = 5 * time.Second
+	// drainTime is how long a pull waits for what the server has sent before it knew that the pull was over.
+	drainTime = 5 * time.Second
+)
 
 // Now calls f with the messages that wait, at most n.
 func (c *Class) Now(n int, f func(*Delivery)) error {
-	batch, err := c.cons.FetchNoWait(n)
-	if err != nil {
-		return c.q.explain("fetch", err)
-	}
-	return c.take(batch, f)
+	return c.pull(context.Background(), pull{Batch: n, NoWait: true}, tryTime, f)
 }
 
-// Next calls f with the next message, if one comes within the time wait.
+// Next calls f with the next message, if one comes within the time wait, which is at least two heartbeats. It returns
+// early, and without a message perhaps, if the connection is there again after it was lost.
 func (c *Class) Next(ctx context.Context, wait time.Duration, f func(*Delivery)) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	ctx, cancel := c.q.reconnects.until(ctx)
 	defer cancel()
-	batch, err := c.cons.Fetch(1, jetstream.FetchContext(ctx))
+	return c.pull(ctx, pull{Batch: 1, Expires: wait, Heartbeat: heartbeat}, 2*heartbeat, f)
+}
+
+// pull sends a request, and calls f with the messages that come, until all have come, or the server has no more, or
+// ctx ends, or the server is silent for so long. A message that is on its way then comes too: the client library drops
+// such a message, which other workers then get after its lease only.
+func (c *Class) pull(ctx context.Context, p pull, silence time.Duration, f func(*Delivery)) error {
+	nc := c.q.nc
+	request, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
 	if err != nil {
 		return c.q.explain("fetch", err)
 	}
-	return c.take(batch, f)
-}
-
-func (c *Class) take(batch jetstream.MessageBatch, f func(*Delivery)) error {
-	for m := range batch.Messages() {
-		meta, err := m.Metadata()
-		if err != nil {
-			return c.q.explain("fetch", err)
-		}
-		trace, wrong := wire.ParseTrace(m.Headers().Get(wire.TraceParent), m.Headers().Get(wire.TraceState))
-		f(&Delivery{c.q, m, meta, trace, wrong})
+	subject := "$JS.API.CONSUMER.MSG.NEXT." + c.q.workStream() + "." + c.name
+	if err := nc.PublishRequest(subject, inbox, request); err != nil {
+		_ = sub.Unsubscribe() // of a connection that is closed
+		return c.q.explain("fetch", err)
 	}
-	err := batch.Error()
-	if err == nil || errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.Canceled) ||
-		errors.Is(err, context.DeadlineExceeded) {
-		return nil
+	left := p.Batch
+	over, err := c.answers(ctx, sub, &left, silence, f)
+	if over || !nc.IsConnected() {
+		_ = sub.Unsubscribe() // fails if the connection is closed, and then it is gone too
+		return c.q.explain("fetch", err)
+	}
+	if drained := sub.Drain(); drained == nil {
+		late, cancel := context.WithTimeout(context.Background(), drainTime)
+		defer cancel()
+		_, _ = c.answers(late, sub, &left, drainTime, f) // until the subscription ends
 	}
 	return c.q.explain("fetch", err)
+}
+
+// answers takes the answers to a request for so many messages, and reports whether these were all.
+func (c *Class) answers(ctx context.Context, sub *nats.Subscription, left *int, silence time.Duration,
+	f func(*Delivery)) (all bool, err error) {
+	for *left > 0 {
+		limit, cancel := context.WithTimeout(ctx, silence)
+		m, err := sub.NextMsgWithContext(limit)
+		cancel()
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return false, nil
+		case errors.Is(err, context.DeadlineExceeded):
+			return false, fmt.Errorf("the server is silent: %w", err)
+		case err != nil:
+			return false, err
+		}
+		if status := m.Header.Get("Status"); status != "" && len(m.Data) == 0 {
+			switch status {
+			case "100": // a heartbeat
+				continue
+			case "404", "408": // no message, or no other within the time
+				return true, nil
+			case "503":
+				return true, nats.ErrNoResponders
+			}
+			return true, fmt.Errorf("%w: %s %s", errAnswer, status, m.Header.Get("Description"))
+		}
+		*left--
+		meta, err := m.Metadata()
+		if err != nil {
+			return false, err
+		}
+		trace, wrong := wire.ParseTrace(m.Header.Get(wire.TraceParent), m.Header.Get(wire.TraceState))
+		f(&Delivery{c.q, m, meta, trace, wrong})
+	}
+	return true, nil
 }

@@ -30,12 +30,13 @@ type Config struct {
 
 // A Queue is the streams of a queue. Any thread.
 type Queue struct {
-	c     Config
-	nc    *nats.Conn
-	js    jetstream.JetStream
-	gets  *reader
-	clock clock
-	fresh recent[string, time.Time] // the last PutObject of a content hash
+	c          Config
+	nc         *nats.Conn
+	js         jetstream.JetStream
+	gets       *reader
+	reconnects *reconnects
+	clock      clock
+	fresh      recent[string, time.Time] // the last PutObject of a content hash
 }
 
 // freshObjects is arbitrary: an object that was forgotten is written again.
@@ -60,11 +61,15 @@ func Open(ctx context.Context, nc *nats.Conn, c Config) (*Queue, error) {
 	if q.gets, err = newReader(nc); err != nil {
 		return nil, q.explain("read answers", err)
 	}
+	q.reconnects = newReconnects(nc)
 	return q, nil
 }
 
 // Close gives back what Open has taken. The connection stays open.
-func (q *Queue) Close() { q.gets.close() }
+func (q *Queue) Close() {
+	q.reconnects.close()
+	q.gets.close()
+}
 
 func (q *Queue) workStream() string    { return "magpie-work-" + q.c.Queue }
 func (q *Queue) bucket() string        { return "magpie-" + q.c.Queue }
@@ -84,6 +89,9 @@ func (q *Queue) dead() string { return "magpie." + q.c.Queue + ".dead" }
 // a publish that is tried again comes within seconds.
 const duplicates = 10 * time.Second
 
+// leaseNote is where the work stream has the lease of the queue: the server has one for each consumer only.
+const leaseNote = "magpie-lease"
+
 // streams returns what the streams are made as.
 func (q *Queue) streams() []jetstream.StreamConfig {
 	return []jetstream.StreamConfig{{
@@ -94,6 +102,7 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 		MaxAge:      2 * q.c.Keep, // the state of the run is gone long before
 		Duplicates:  duplicates,
 		Replicas:    q.c.Replicas,
+		Metadata:    map[string]string{leaseNote: q.c.Lease.String()},
 	}, {
 		Name:              q.recordStream(),
 		Description:       "records of a queue of Magpie",
@@ -128,12 +137,7 @@ func (q *Queue) streams() []jetstream.StreamConfig {
 // ensure makes a stream if it is missing, and returns an error if a stream of that name is of another kind. Servers
 // that have not elected a leader yet do not answer, and are asked again.
 func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
-	limit, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	s, err := q.stream(limit, want)
-	for errors.Is(err, context.DeadlineExceeded) && limit.Err() == nil {
-		s, err = q.stream(limit, want)
-	}
+	s, err := asked(ctx, func(ctx context.Context) (jetstream.Stream, error) { return q.stream(ctx, want) })
 	if err != nil {
 		return err
 	}
@@ -146,16 +150,37 @@ func (q *Queue) ensure(ctx context.Context, want jetstream.StreamConfig) error {
 		return errors.New("a stream of that name exists, and is not one of Magpie")
 	case want.Retention == jetstream.WorkQueuePolicy:
 		q.c.Replicas = has.Replicas
+		if lease, err := time.ParseDuration(has.Metadata[leaseNote]); err == nil {
+			q.c.Lease = lease
+		}
 	case want.AllowMsgTTL:
 		q.c.Keep = has.MaxAge
 	}
 	return nil
 }
 
+// asked calls f, which asks the server something, and again while it is not answered: a server that is killed forgets
+// the question, and the client library waits for the answer as long as its context lasts.
+func asked[T any](ctx context.Context, f func(context.Context) (T, error)) (answer T, err error) {
+	limit, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	for {
+		try, cancel := context.WithTimeout(limit, tryTime)
+		answer, err = f(try)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || limit.Err() != nil {
+			return answer, err
+		}
+	}
+}
+
+// records opens the bucket of the records.
+func (q *Queue) records(ctx context.Context) (jetstream.KeyValue, error) {
+	return asked(ctx, func(ctx context.Context) (jetstream.KeyValue, error) { return q.js.KeyValue(ctx, q.bucket()) })
+}
+
 // stream opens a stream, and makes it if it is missing.
 func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (jetstream.Stream, error) {
-	ctx, cancel := context.WithTimeout(ctx, tryTime)
-	defer cancel()
 	s, err := q.js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		s, err = q.js.CreateStream(ctx, want)

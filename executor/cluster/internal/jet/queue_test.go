@@ -189,6 +189,65 @@ func TestTraces(t *testing.T) {
 	require.ErrorIs(t, d.Malformed(), wire.ErrMalformed)
 }
 
+// TestPullEnds: a message that is on its way to a worker when its pull ends comes to the worker, which can give it back.
+func TestPullEnds(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	q := open(t, s.Conn(), config)
+	nc, freeze := s.Freezable()
+	c := open(t, nc, config).Class("c")
+	require.NoError(t, c.Open(t.Context()))
+	leased := func() int {
+		b, err := q.Backlog(t.Context())
+		require.NoError(t, err)
+		return b.Leased
+	}
+	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		got := make(chan *jet.Delivery, 1)
+		ended := make(chan error, 1)
+		go func() { ended <- c.Next(ctx, time.Minute, func(d *jet.Delivery) { got <- d }) }()
+		require.Eventually(t, func() bool { return waiting(t, s.Conn()) == 1 }, time.Minute, time.Millisecond)
+		freeze(true)
+		require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
+		require.Eventually(t, func() bool { return leased() == 1 }, time.Minute, time.Millisecond)
+		cancel()
+		freeze(false)
+		require.NoError(t, <-ended)
+		require.NoError(t, (<-got).Ack(t.Context()))
+		require.Eventually(t, func() bool { return leased() == 0 }, time.Minute, time.Millisecond)
+	}
+}
+
+// waiting returns how many requests wait at the server for messages of class c.
+func waiting(t *testing.T, nc *nats.Conn) int {
+	t.Helper()
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	cons, err := js.Consumer(t.Context(), "magpie-work-q", "c")
+	require.NoError(t, err)
+	return cons.CachedInfo().NumWaiting
+}
+
+// TestReconnects: a request for messages that waits at a server ends when the connection was lost and is there again,
+// since a server that was killed has forgotten it.
+func TestReconnects(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	nc := s.Conn()
+	c := open(t, nc, config).Class("c")
+	require.NoError(t, c.Open(t.Context()))
+	for range 3 {
+		ended := make(chan error, 1)
+		go func() { ended <- c.Next(t.Context(), time.Hour, func(*jet.Delivery) {}) }()
+		require.Eventually(t, func() bool { return waiting(t, s.Conn()) > 0 }, time.Minute, time.Millisecond)
+		require.NoError(t, nc.ForceReconnect())
+		require.NoError(t, <-ended)
+	}
+}
+
 // TestPoolWaits: a pool takes the messages of a class as soon as the server can open it.
 func TestPoolWaits(t *testing.T) {
 	t.Parallel()
@@ -434,11 +493,15 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// TestForeignKeep: a queue keeps what its first user said.
+// TestForeignKeep: a queue keeps what its first user said, also of the lease.
 func TestForeignKeep(t *testing.T) {
 	nc := served.Start(t, embedded.Config{}).Conn()
 	open(t, nc, config)
 	c := config
-	c.Keep = time.Minute
-	require.Equal(t, time.Hour, open(t, nc, c).Keep())
+	c.Keep, c.Lease = time.Minute, time.Second
+	q := open(t, nc, c)
+	require.Equal(t, time.Hour, q.Keep())
+	class := q.Class("c")
+	require.NoError(t, class.Open(t.Context()))
+	require.Equal(t, time.Minute, class.Lease())
 }

@@ -1,14 +1,17 @@
 package jet
 
 import (
+	"context"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,4 +55,41 @@ func TestSlowAnswers(t *testing.T) {
 		found, err := q.Get(t.Context(), keys...)
 		return err == nil && len(found) == n && string(found[n-1].Value) == "value"
 	}, 2*time.Minute, time.Millisecond)
+}
+
+// TestForgottenQuestion: a server that does not answer a question, since it was killed, is asked again, long before the
+// context of the caller ends.
+func TestForgottenQuestion(t *testing.T) {
+	t.Parallel()
+	s := served.Other(t, &server.Options{})
+	connect := func() *nats.Conn {
+		nc, err := nats.Connect("", nats.InProcessServer(s))
+		require.NoError(t, err)
+		t.Cleanup(nc.Close)
+		return nc
+	}
+	forgetful := connect()
+	var asked atomic.Int64
+	_, err := forgetful.Subscribe("$JS.API.STREAM.INFO.KV_magpie-q", func(m *nats.Msg) {
+		if asked.Add(1) > 1 {
+			_ = m.Respond([]byte(`{"error":{"code":404,"err_code":10059,"description":"stream not found"}}`))
+		}
+	})
+	require.NoError(t, err)
+	require.NoError(t, forgetful.Flush())
+
+	nc := connect()
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	q := &Queue{c: Config{Queue: "q", Replicas: 1}, nc: nc, js: js}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	for _, ask := range []func() error{
+		func() error { _, err := q.Follow(ctx, "c.*", nil); return err },
+		func() error { _, err := q.Watch(ctx); return err },
+	} {
+		asked.Store(0)
+		require.ErrorIs(t, ask(), jetstream.ErrBucketNotFound)
+		require.EqualValues(t, 2, asked.Load())
+	}
 }

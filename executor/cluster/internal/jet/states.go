@@ -13,8 +13,7 @@ import (
 // States implements protocol.States. It also is the Store of a worker, and so learns the states that the worker reads.
 type States struct {
 	*Queue
-	watch jetstream.KeyWatcher
-	ended chan struct{}
+	stop  func()
 	known recent[string, protocol.Record]
 
 	mu    sync.Mutex
@@ -26,37 +25,42 @@ const knownRuns = 4096
 
 // Watch begins to watch the states of runs.
 func (q *Queue) Watch(ctx context.Context) (*States, error) {
-	kv, err := q.js.KeyValue(ctx, q.bucket())
+	kv, err := q.records(ctx)
 	if err != nil {
 		return nil, q.explain("watch the states", err)
 	}
-	watch, err := kv.Watch(context.WithoutCancel(ctx), protocol.StateKey("*"), jetstream.UpdatesOnly())
+	status, err := asked(ctx, kv.Status)
 	if err != nil {
 		return nil, q.explain("watch the states", err)
 	}
 	s := &States{
 		Queue: q,
-		watch: watch,
-		ended: make(chan struct{}),
 		known: recent[string, protocol.Record]{size: knownRuns},
 		until: map[string]map[*context.CancelCauseFunc]struct{}{},
 	}
-	go func() {
-		defer close(s.ended)
-		for e := range watch.Updates() {
-			if e != nil && e.Operation() == jetstream.KeyValuePut {
-				s.saw(e.Key(), protocol.Record{Value: e.Value(), Revision: e.Revision()})
-			}
+	var seen uint64
+	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok {
+		seen = s.StreamInfo().State.LastSeq
+	}
+	s.stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
+		return kv.Watch(ctx, protocol.StateKey("*"), jetstream.ResumeFromRevision(seen+1))
+	}, func(e jetstream.KeyValueEntry) {
+		if e == nil {
+			return
 		}
-	}()
+		seen = e.Revision()
+		if e.Operation() == jetstream.KeyValuePut {
+			s.saw(e.Key(), protocol.Record{Value: e.Value(), Revision: e.Revision()})
+		}
+	})
+	if err != nil {
+		return nil, q.explain("watch the states", err)
+	}
 	return s, nil
 }
 
 // Stop ends the watch.
-func (s *States) Stop() {
-	_ = s.watch.Stop() // it fails if the connection is closed, and then it has ended too
-	<-s.ended
-}
+func (s *States) Stop() { s.stop() }
 
 // Get is Get of the Queue. It notes the states of runs.
 func (s *States) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {

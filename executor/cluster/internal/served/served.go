@@ -81,7 +81,7 @@ func Other(t testing.TB, opts *server.Options) *server.Server {
 	return ns
 }
 
-// Freezable connects a client as Conn does. While it is frozen, nothing that it sends reaches the server.
+// Freezable connects a client as Conn does. While it is frozen, nothing passes between it and the server.
 func (s *Server) Freezable(opts ...nats.Option) (nc *nats.Conn, freeze func(bool)) {
 	s.t.Helper()
 	gate := &sync.RWMutex{}
@@ -95,7 +95,7 @@ func (s *Server) Freezable(opts ...nats.Option) (nc *nats.Conn, freeze func(bool
 	}
 }
 
-// A frozen is a server whose connections wait for the gate before they write.
+// A frozen is a server whose connections wait for the gate.
 type frozen struct {
 	*Server
 	gate *sync.RWMutex
@@ -115,6 +115,14 @@ func (c *frozenConn) Write(data []byte) (int, error) {
 	c.gate.RLock()
 	defer c.gate.RUnlock()
 	return c.Conn.Write(data)
+}
+
+// Read hands on what it has read when the gate is open.
+func (c *frozenConn) Read(data []byte) (int, error) {
+	n, err := c.Conn.Read(data)
+	c.gate.RLock()
+	defer c.gate.RUnlock()
+	return n, err
 }
 
 // URL is where the server listens.

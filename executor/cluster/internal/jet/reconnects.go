@@ -1,0 +1,46 @@
+package jet
+
+import (
+	"context"
+	"sync"
+
+	"github.com/nats-io/nats.go"
+)
+
+// A reconnects tells that a connection is there again after it was lost. A server that was started again has forgotten
+// the requests that wait at it, and who watches what. Without being told, a client finds that out after many seconds of
+// silence. Any thread.
+type reconnects struct {
+	nc     *nats.Conn
+	status chan nats.Status
+
+	mu   sync.Mutex
+	next context.Context // ends with the next reconnection
+	end  context.CancelFunc
+}
+
+func newReconnects(nc *nats.Conn) *reconnects {
+	r := &reconnects{nc: nc, status: nc.StatusChanged(nats.CONNECTED)}
+	r.next, r.end = context.WithCancel(context.Background())
+	go func() {
+		for range r.status {
+			r.mu.Lock()
+			r.end()
+			r.next, r.end = context.WithCancel(context.Background())
+			r.mu.Unlock()
+		}
+	}()
+	return r
+}
+
+func (r *reconnects) close() { r.nc.RemoveStatusListener(r.status) }
+
+// until returns a context that ends with ctx, and with the next reconnection.
+func (r *reconnects) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	r.mu.Lock()
+	next := r.next
+	r.mu.Unlock()
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(next, cancel)
+	return ctx, func() { stop(); cancel() }
+}

@@ -1,0 +1,61 @@
+package jet
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// watch calls f with the entries of a watcher, until stop is called. open opens the watcher, and again each time the
+// connection is there again after it was lost.
+func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher, error),
+	f func(jetstream.KeyValueEntry)) (stop func(), err error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	lost, forget := q.reconnects.until(ctx)
+	w, err := open(context.WithoutCancel(ctx))
+	if err != nil {
+		forget()
+		cancel()
+		return nil, err
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			if w != nil {
+				each(lost, w, f)
+			}
+			forget()
+			if ctx.Err() != nil {
+				return
+			}
+			lost, forget = q.reconnects.until(ctx)
+			w = again(ctx, open)
+		}
+	}()
+	return func() { cancel(); <-ended }, nil
+}
+
+// again opens a watcher again. It returns nil, some time later, if the server is not ready, or the connection is lost
+// again.
+func again(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
+	w, err := open(context.WithoutCancel(ctx))
+	if err == nil {
+		return w
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+	return nil
+}
+
+// each calls f with the entries of a watcher until ctx ends or the connection is closed.
+func each(ctx context.Context, w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) {
+	// Stop fails if the connection is closed, and then it has stopped too.
+	defer context.AfterFunc(ctx, func() { _ = w.Stop() })()
+	for e := range w.Updates() {
+		f(e)
+	}
+}

@@ -1,0 +1,188 @@
+//go:build unix
+
+package cluster_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A fault breaks something, and repairs it before it returns. ctx ends when the graphs of the plan are done: what lasts
+// is then over sooner.
+type fault func(ctx context.Context, b *battle)
+
+func workerKilled(ctx context.Context, b *battle) {
+	p := b.worker()
+	p.kill()
+	sleep(ctx, b.upTo(lease))
+	p.start()
+}
+
+// workerEnds: a worker that kills itself is started again.
+func workerEnds(_ context.Context, b *battle) {
+	for _, p := range b.workers {
+		if !p.alive() {
+			p.start()
+		}
+	}
+}
+
+// workerUpgraded: a worker is asked to end, and another comes for it.
+func workerUpgraded(ctx context.Context, b *battle) {
+	p := b.worker()
+	p.stop()
+	sleep(ctx, b.upTo(lease/4))
+	p.start()
+}
+
+func allWorkersKilled(ctx context.Context, b *battle) {
+	for _, p := range b.workers {
+		p.kill()
+	}
+	sleep(ctx, lease+b.upTo(lease))
+	for _, p := range b.workers {
+		p.start()
+	}
+}
+
+// workerSlow: a worker hangs past its lease.
+func workerSlow(ctx context.Context, b *battle) { b.worker().hang(ctx, lease+b.upTo(2*lease)) }
+
+// workerCutOff: the network of a worker is gone for longer than its lease.
+func workerCutOff(ctx context.Context, b *battle) {
+	nets := b.nets[b.rnd.IntN(len(b.workers))]
+	for _, p := range nets {
+		p.freeze(true)
+	}
+	sleep(ctx, lease+b.upTo(2*lease))
+	for _, p := range nets {
+		p.freeze(false)
+	}
+}
+
+// cuts: connections are cut, with what is on its way in both directions.
+func cuts(_ context.Context, b *battle) {
+	for _, nets := range b.nets {
+		for _, p := range nets {
+			p.cut(0.3)
+		}
+	}
+}
+
+func serverKilled(ctx context.Context, b *battle) { b.again(ctx, b.server()) }
+
+func leaderKilled(ctx context.Context, b *battle) { b.again(ctx, b.leader(ctx)) }
+
+// oneThenLeader: one server is killed, and then the leader, so that one is left until they come again.
+func oneThenLeader(ctx context.Context, b *battle) {
+	one := b.server()
+	one.kill()
+	sleep(ctx, b.upTo(4*time.Second))
+	leader := b.leader(ctx)
+	leader.kill()
+	sleep(ctx, b.upTo(2*time.Second))
+	one.start()
+	if leader != one {
+		leader.start()
+	}
+}
+
+func allServersKilled(ctx context.Context, b *battle) {
+	for _, p := range b.servers {
+		p.send(os.Kill)
+	}
+	for _, p := range b.servers {
+		p.kill() // waits for its end
+	}
+	sleep(ctx, b.upTo(2*time.Second))
+	for _, p := range b.servers {
+		p.start()
+	}
+}
+
+// serverHangs: the leader does not answer for some time, and then goes on as if nothing had been.
+func serverHangs(ctx context.Context, b *battle) { b.leader(ctx).hang(ctx, b.upTo(6*time.Second)) }
+
+// again kills a server and starts it again.
+func (b *battle) again(ctx context.Context, p *process) {
+	p.kill()
+	sleep(ctx, b.upTo(2*time.Second))
+	p.start()
+}
+
+// storeLost: one server comes back without its store.
+func storeLost(ctx context.Context, b *battle) {
+	p := b.server()
+	p.kill()
+	b.remove(p)
+	sleep(ctx, b.upTo(time.Second))
+	p.start()
+}
+
+// storeDamaged: files of one server are damaged while it is down. If it then refuses to start, its store is removed, as
+// a person would.
+func storeDamaged(ctx context.Context, b *battle) {
+	p := b.server()
+	p.kill()
+	_ = filepath.WalkDir(p.fields.(*serverPart).Dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".blk") && strings.Contains(path, b.queue.Name) && b.rnd.IntN(2) == 0 {
+			b.damage(path)
+		}
+		return nil
+	})
+	p.start()
+	for range 20 {
+		if !p.alive() {
+			b.remove(p)
+			p.start()
+			return
+		}
+		sleep(context.WithoutCancel(ctx), 100*time.Millisecond)
+	}
+}
+
+// damage cuts off the end of a file, or flips bits of some bytes.
+func (b *battle) damage(path string) {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) == 0 {
+		return
+	}
+	if b.rnd.IntN(2) == 0 {
+		data = data[:b.rnd.IntN(len(data))]
+	} else {
+		for range 8 {
+			data[b.rnd.IntN(len(data))] ^= byte(1 + b.rnd.IntN(255))
+		}
+	}
+	_ = os.WriteFile(path, data, 0o600) // the next start says what is wrong
+}
+
+// diskFull: the disk of the server is full for some time. The server then ends its JetStream, and is started again when
+// there is room.
+func diskFull(ctx context.Context, b *battle) {
+	path := filepath.Join(b.dir, "filler")
+	file, err := os.Create(path)
+	if err != nil {
+		b.t.Error(err)
+		return
+	}
+	block := make([]byte, 64<<10)
+	for err == nil {
+		_, err = file.Write(block)
+	}
+	sleep(ctx, 2*time.Second+b.upTo(4*time.Second))
+	file.Close()
+	if err := os.Remove(path); err != nil {
+		b.t.Error(err)
+	}
+	b.again(ctx, b.server())
+}
+
+// mixed is one of some faults.
+func mixed(faults ...fault) fault {
+	return func(ctx context.Context, b *battle) { faults[b.rnd.IntN(len(faults))](ctx, b) }
+}

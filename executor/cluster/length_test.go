@@ -1,0 +1,324 @@
+//go:build unix
+
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/internal/clustertest"
+	"github.com/magpie-go/magpie/internal/testkit"
+)
+
+// A lengthPlan is what goes wrong while random graphs run on worker processes and servers that are processes.
+type lengthPlan struct {
+	name    string
+	servers int
+	fault   fault
+	every   time.Duration // between faults, about
+
+	sync    bool // the servers sync each write
+	disk    bool // the store is on a small disk
+	harsh   bool // servers may lose what they have acknowledged: runs may be lost, but never have wrong results
+	worker  workerPart
+	options func(seed uint64) clustertest.Options
+	submit  func(ctx context.Context, b *battle, r *clustertest.Random, seed uint64, id string) (*cluster.Handle, error)
+	during  func(ctx context.Context, b *battle, h *cluster.Handle)
+	ends    []cluster.Reason // how runs may end, beside with results
+}
+
+const often, seldom, quorum = time.Second, 4 * time.Second, 12 * time.Second
+
+var lengthPlans = []lengthPlan{
+	{name: "all faults of one server", servers: 1, every: often, fault: mixed(workerKilled, workerSlow, workerCutOff, cuts,
+		serverKilled)},
+
+	{name: "calm", servers: 1, every: often, fault: func(context.Context, *battle) {}},
+	{name: "workers killed", servers: 1, every: often, fault: workerKilled},
+	{name: "workers upgraded", servers: 1, every: often, fault: workerUpgraded},
+	{name: "all workers killed", servers: 1, every: seldom, fault: allWorkersKilled},
+	{name: "slow workers", servers: 1, every: often, fault: workerSlow},
+	{name: "workers cut off", servers: 1, every: often, fault: workerCutOff},
+	{name: "connections cut", servers: 1, every: often, fault: cuts},
+	{name: "doubles and lost acks", servers: 1, every: often, fault: cuts, worker: workerPart{Doubles: true}},
+	{name: "server killed", servers: 1, every: seldom, fault: serverKilled},
+	{name: "server killed, each write synced", servers: 1, sync: true, every: seldom, fault: serverKilled},
+	{name: "server hangs", servers: 1, every: seldom, fault: serverHangs},
+	{name: "full disk", servers: 1, disk: true, every: seldom, fault: diskFull},
+	{name: "large values", servers: 1, every: often, fault: mixed(workerKilled, cuts, serverKilled),
+		options: func(uint64) clustertest.Options { return clustertest.Options{Bytes: 1 << 20} }},
+	{name: "poison", servers: 1, every: often / 20, fault: workerEnds, worker: workerPart{Slots: 1},
+		options: func(seed uint64) clustertest.Options {
+			if seed%8 == 0 {
+				return clustertest.Options{Poison: 1, Tasks: 8, Plain: true}
+			}
+			return clustertest.Options{}
+		},
+		ends: []cluster.Reason{cluster.Poison}},
+	{name: "functions fail", servers: 1, every: often, fault: mixed(workerKilled, cuts),
+		options: func(seed uint64) clustertest.Options {
+			return clustertest.Options{Fail: int(seed % 3 / 2), Flaky: int(seed % 3 % 2 * 2), Plain: true}
+		},
+		ends: []cluster.Reason{cluster.Failed}},
+	{name: "cancel storm", servers: 1, every: often, fault: mixed(workerKilled, cuts), during: cancelled,
+		ends: []cluster.Reason{cluster.Cancelled}},
+	{name: "submitters killed", servers: 1, every: often, fault: cuts, submit: killedSubmitter},
+	{name: "resumed without need", servers: 1, every: often, fault: mixed(workerKilled, cuts), during: resumed},
+
+	{name: "one of three killed", servers: 3, every: quorum, fault: serverKilled},
+	{name: "leader of three killed", servers: 3, every: quorum, fault: leaderKilled},
+	{name: "one of three, then the leader", servers: 3, every: quorum, fault: oneThenLeader},
+	{name: "all three killed", servers: 3, every: quorum, fault: allServersKilled},
+	{name: "leader of three hangs", servers: 3, every: quorum, fault: serverHangs},
+	{name: "three, and workers and connections", servers: 3, every: seldom, fault: mixed(workerKilled, workerSlow,
+		workerCutOff, cuts, leaderKilled)},
+	{name: "store of one of three lost", servers: 3, harsh: true, every: quorum, fault: storeLost, during: resumed},
+	{name: "store of one of three damaged", servers: 3, harsh: true, every: quorum, fault: storeDamaged, during: resumed},
+}
+
+// stuck is how long a run may take, of which most take some seconds.
+const stuck = 5 * time.Minute
+
+// cancelled cancels a run from three sides.
+func cancelled(ctx context.Context, _ *battle, h *cluster.Handle) {
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			if sleep(ctx, rand.N(2*time.Second)) {
+				_ = h.Cancel(ctx, errors.New("the storm")) // it fails where a connection is cut
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// resumed resumes a run again and again.
+func resumed(ctx context.Context, _ *battle, h *cluster.Handle) {
+	for pause := 200 * time.Millisecond; sleep(ctx, pause); pause = min(2*pause, 10*time.Second) {
+		_, _ = h.Resume(ctx) // it fails while the run has not begun
+	}
+}
+
+// killedSubmitter has a process submit the graph, and kills it before, in or after that. Another attaches to the run,
+// or submits it again.
+func killedSubmitter(ctx context.Context, b *battle, r *clustertest.Random, seed uint64, id string) (
+	*cluster.Handle, error) {
+	p := newProcess(b.t, b.t.TempDir(), "submitter", "submitter", &submitterPart{URLs: b.urls(battleWorkers),
+		Queue: b.queue, Seed: seed, ID: id})
+	sleep(ctx, rand.N(time.Second))
+	p.kill()
+	h, err := b.client.Attach(ctx, id)
+	if errors.Is(err, cluster.ErrUnknownRun) {
+		h, err = b.client.Submit(ctx, r.Graph, cluster.Submission{ID: id})
+	}
+	return h, err
+}
+
+// TestFaultsAtLength: random graphs have the results of local runs whatever of faultPlans goes wrong with the processes
+// that run them, with their servers, and between them.
+func TestFaultsAtLength(t *testing.T) {
+	t.Parallel()
+	seed := testkit.Seed(t)
+	plans, graphs, least := lengthPlans[:1], 8, int64(5)
+	if !testkit.Quick() {
+		plans, graphs = lengthPlans, testkit.Count(t, 1000)
+	}
+	fields := map[string]*field{}
+	runs := 0
+	for i, p := range plans {
+		t.Run(p.name, func(t2 *testing.T) {
+			key := fmt.Sprint(p.servers, p.sync)
+			f := fields[key]
+			switch {
+			case p.disk:
+				f = newField(t2, smallDisk(t2), p.servers, p.sync)
+			case p.harsh:
+				f = newField(t2, t2.TempDir(), p.servers, p.sync)
+			case f == nil:
+				f = newField(t, t.TempDir(), p.servers, p.sync)
+				fields[key] = f
+			}
+			runs += p.run(t2, f, fmt.Sprint("q", i), seed, graphs, least)
+		})
+	}
+	if !testkit.Quick() {
+		for _, f := range fields {
+			f.cleaned()
+		}
+	}
+	testkit.Proved(t, runs, "random graphs on processes with faults")
+}
+
+// smallDisk returns a directory on a disk of its own that is small, if this process may mount one.
+func smallDisk(t *testing.T) string {
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("no disk can be mounted: %v: %s", err, out)
+	}
+	t.Cleanup(func() { require.NoError(t, exec.Command("umount", "-l", dir).Run()) })
+	return dir
+}
+
+// run runs as many graphs, and more until there were as many faults at least. It returns how many ran.
+func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, graphs int, least int64) int {
+	worker := p.worker
+	worker.Slow = 20 * time.Millisecond
+	if worker.Slots == 0 {
+		worker.Slots = 4
+	}
+	b := newBattle(t, f, queue, seed, worker)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var next, done, faults atomic.Int64
+	var beside, runs sync.WaitGroup
+	beside.Go(func() {
+		for sleep(ctx, p.every/2+b.upTo(p.every)) {
+			p.fault(ctx, b)
+			faults.Add(1)
+		}
+	})
+	beside.Go(func() {
+		for sleep(ctx, 10*time.Second) {
+			t.Logf("%d graphs, %d faults", done.Load(), faults.Load())
+		}
+	})
+	var mu sync.Mutex
+	ends := map[string]int{}
+	for range 8 {
+		runs.Go(func() {
+			for !t.Failed() {
+				i := next.Add(1) - 1
+				if i >= int64(graphs) && faults.Load() >= least {
+					return
+				}
+				end, wrong := p.one(ctx, b, seed+uint64(i))
+				if wrong != "" {
+					t.Errorf("graph %d, seed %d: %s", i, seed+uint64(i), wrong)
+				}
+				mu.Lock()
+				ends[end]++
+				mu.Unlock()
+				done.Add(1)
+			}
+		})
+	}
+	runs.Wait()
+	cancel()
+	beside.Wait()
+	workerEnds(t.Context(), b) // those that have died of a poison
+	if t.Failed() {
+		t.Log(b.tails())
+	}
+	t.Logf("%d graphs, %d faults: %v", done.Load(), faults.Load(), ends)
+	p.settled(t, b, ends)
+	return int(done.Load())
+}
+
+// settled waits until the work of a queue is done, and checks that nothing was given up that need not be.
+func (p *lengthPlan) settled(t *testing.T, b *battle, ends map[string]int) {
+	limit, cancel := context.WithTimeout(t.Context(), stuck)
+	defer cancel()
+	for {
+		backlog, err := b.client.Backlog(limit)
+		switch {
+		case err == nil && backlog.Waiting+backlog.Leased == 0:
+			if !p.harsh {
+				require.EqualValues(t, ends[string(cluster.Poison)], backlog.Dead, "dead letters")
+			}
+			return
+		case !sleep(limit, 100*time.Millisecond):
+			t.Errorf("the queue has %+v long after its last run: %v\n%s", backlog, err, b.tails())
+			return
+		}
+	}
+}
+
+// one runs a graph. It returns how that has ended, and what is wrong, or "".
+func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64) (end, wrong string) {
+	var o clustertest.Options
+	if p.options != nil {
+		o = p.options(seed)
+	}
+	r := b.Random(seed, o)
+	var want []string
+	local, failed := cluster.Run(ctx, b.ex, b.Registry, r.Graph)
+	if failed == nil {
+		var err error
+		if want, err = r.Results(local); err != nil {
+			return "?", err.Error()
+		}
+	}
+	limit, cancel := context.WithTimeout(ctx, stuck)
+	defer cancel()
+	h, err := p.submitted(limit, b, r, seed)
+	if err != nil {
+		return "not submitted", err.Error() + "\n" + b.tails()
+	}
+	var beside sync.WaitGroup
+	during, over := context.WithCancel(limit)
+	if p.during != nil {
+		beside.Go(func() { p.during(during, b, h) })
+	}
+	got, err := waited(limit, r, h)
+	over()
+	beside.Wait()
+	var ended *cluster.RunError
+	switch {
+	case err == nil && failed != nil:
+		return "done", fmt.Sprintf("it has results, and the local run failed: %v", failed)
+	case err == nil && !slices.Equal(got, want):
+		return "done", fmt.Sprintf("its results are wrong: %v, instead of %v", got, want)
+	case err == nil:
+		return "done", ""
+	case !errors.As(err, &ended):
+		return "stuck", fmt.Sprintf("%v\n%s", err, b.state(h))
+	case slices.Contains(p.ends, ended.Reason), p.harsh && slices.Contains(lost, ended.Reason):
+		return string(ended.Reason), ""
+	}
+	return string(ended.Reason), fmt.Sprintf("%v\n%s", err, b.state(h))
+}
+
+// lost is how runs end of which the servers have lost something.
+var lost = []cluster.Reason{cluster.Lost, cluster.Gone, cluster.Corrupt}
+
+// submitted submits a graph, again and again with the same ID until that has no error.
+func (p *lengthPlan) submitted(ctx context.Context, b *battle, r *clustertest.Random, seed uint64) (
+	h *cluster.Handle, err error) {
+	id := fmt.Sprint("s", seed)
+	for {
+		if p.submit != nil {
+			h, err = p.submit(ctx, b, r, seed, id)
+		} else {
+			h, err = b.client.Submit(ctx, r.Graph, cluster.Submission{ID: id})
+		}
+		if err == nil || !sleep(ctx, 100*time.Millisecond) {
+			return h, err
+		}
+	}
+}
+
+// waited returns the results of a run, however often the servers fail meanwhile.
+func waited(ctx context.Context, r *clustertest.Random, h *cluster.Handle) (got []string, err error) {
+	for {
+		res, err := h.Wait(ctx)
+		if err == nil {
+			if got, err = r.Results(res); err == nil {
+				return got, nil
+			}
+		}
+		if errors.As(err, new(*cluster.RunError)) || !sleep(ctx, 100*time.Millisecond) {
+			return nil, err
+		}
+	}
+}
