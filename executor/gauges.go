@@ -18,6 +18,12 @@ type Gauges struct {
 	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
 	// worker that has run futures only counts those that have ended when it runs out of work.
 	Runs, Futures int
+	// MaxRuns is [Config.MaxRuns]. Unless it is 0, Inside is the number of runs and futures in progress that were started
+	// from outside, and Entering that of calls that wait for room.
+	MaxRuns, Inside, Entering int
+	// Active is the number of workers that run items, or help while they wait for a fork or a run. Workers that look for
+	// items, sleep or are blocked are not counted.
+	Active int
 	// Blocked is the number of workers in [Blocking] or found to wait outside it, Waiting that of others asleep in waits.
 	Blocked, Waiting int
 	// Silent has the IDs of the workers among Blocked that were found to wait outside Blocking.
@@ -71,6 +77,7 @@ func (ex *executor) gauges(workers []*Worker) Gauges {
 			g.Silent = append(g.Silent, i)
 		}
 	}
+	g.Active = g.Count(WorkerRunning)
 	ex.mu.Lock()
 	g.Runs = ex.inProgress
 	ex.mu.Unlock()

@@ -45,7 +45,7 @@ func TestGauges(t *testing.T) {
 		require.Equal(t, 1, g.Futures)
 		require.Equal(t, waiting+1, g.Injected)
 		require.Equal(t, waiting+1, g.Pending())
-		require.Equal(t, workers, s.Active)
+		require.Equal(t, workers, s.Gauges.Active)
 		require.Equal(t, workers, g.Count(executor.WorkerRunning))
 		require.Zero(t, g.Blocked+g.Waiting+g.Spares+g.Standby)
 		require.False(t, g.Closed)

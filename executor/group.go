@@ -201,8 +201,8 @@ func (g *Group) Wait() error {
 
 // A GroupTask is a function that was given to [Group.GoAfter].
 type GroupTask struct {
-	groupTask
-	g *Group
+	task groupTask
+	g    *Group
 
 	// Guarded by g.mu; err is constant once ended is set.
 	waits int          // tasks to wait for
@@ -232,7 +232,7 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 		t.ended, t.err = true, ErrClosed
 		return t
 	}
-	t.Exec, t.Body, t.cfn, t.handle = r.exec, &r.Body, fn, t
+	t.task.Exec, t.task.Body, t.task.cfn, t.task.handle = r.exec, &r.Body, fn, t
 	g.mu.Lock()
 	for _, before := range after {
 		if !before.ended {
@@ -245,7 +245,7 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 	ready := t.waits == 0
 	g.mu.Unlock()
 	if ready {
-		r.offer(w, &t.groupTask)
+		r.offer(w, &t.task)
 	}
 	return t
 }

@@ -77,7 +77,7 @@ func TestGroupTryGoWithoutRoom(t *testing.T) {
 		require.NoError(t, g.Wait())
 		var other sync.WaitGroup
 		other.Go(func() { g.Go(run) })
-		eventually(func() bool { return ex.Stats().Intake.Waiting == 1 })
+		eventually(func() bool { return ex.Stats().Gauges.Entering == 1 })
 		require.False(t, g.TryGo(run))
 		close(gate)
 		require.NoError(t, r.Wait())

@@ -88,7 +88,7 @@ func TestGroupIsNoErrgroup(t *testing.T) {
 				done := make(chan struct{})
 				g.Go(func() error { close(done); return nil })
 				<-done
-				eventually(func() bool { return ex.Stats().Active == 0 })
+				eventually(func() bool { return ex.Stats().Gauges.Active == 0 })
 				require.Panics(t, func() { g.SetLimit(3) })
 				require.NoError(t, g.Wait())
 				g.SetLimit(3)

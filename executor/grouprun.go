@@ -305,7 +305,7 @@ func (r *groupRun) endHandle(w *Worker, t *GroupTask, err error) {
 	t.then = nil
 	g.mu.Unlock()
 	for _, after := range ready {
-		r.offer(w, &after.groupTask)
+		r.offer(w, &after.task)
 	}
 }
 

@@ -123,8 +123,8 @@ func (in *intake) stats(s *Stats) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	to := &s.Intake
-	to.MaxRuns, to.Inside, to.Waiting, to.Waited, to.Refused = in.most, in.inside, in.seats.Len(), in.waited, in.refused
+	s.Gauges.MaxRuns, s.Gauges.Inside, s.Gauges.Entering = in.most, in.inside, in.seats.Len()
+	s.RunsWaited, s.RunsRefused = in.waited, in.refused
 }
 
 // TryStart is [Executor.Start] for a caller that does not wait for room: it returns [ErrBusy] at once if

@@ -54,7 +54,7 @@ func queue(ctxs ...context.Context) *queuers {
 		q.inside.Store(1)
 		for i, ctx := range ctxs {
 			q.joins = append(q.joins, model.Go(func() { q.visit(i, ctx) }))
-			for q.stats().Intake.Waiting <= i {
+			for q.stats().Gauges.Entering <= i {
 				model.Spin()
 			}
 		}
@@ -86,9 +86,9 @@ func (q *queuers) end() {
 	for _, join := range q.joins {
 		join()
 	}
-	s := q.stats().Intake
-	model.Assert(s.Inside == 0 && s.Waiting == 0 && q.in.seats.Len() == 0, "%d are left inside, and %d wait", s.Inside,
-		s.Waiting)
+	s := q.stats().Gauges
+	model.Assert(s.Inside == 0 && s.Entering == 0 && q.in.seats.Len() == 0, "%d are left inside, and %d wait", s.Inside,
+		s.Entering)
 }
 
 // TestModelIntakeOrder: those that wait for room get it one at a time, in the order in which they have come. One that
@@ -110,7 +110,7 @@ func TestModelIntakeOrder(t *testing.T) {
 		join()
 		q.end()
 		model.Assert(len(q.order) == 2 && q.order[0] == 0 && q.order[1] == 1, "the order is %v", q.order)
-		model.Assert(q.stats().Intake.Refused == 0 == !refused, "refusals are miscounted")
+		model.Assert(q.stats().RunsRefused == 0 == !refused, "refusals are miscounted")
 	})
 }
 
@@ -176,8 +176,8 @@ func TestModelIntakeRuns(t *testing.T) {
 		stop(ex)
 		var all Stats
 		ex.intake.stats(&all)
-		s := all.Intake
-		model.Assert(s.Inside == 0 && s.Waiting == 0, "%d are left inside, and %d wait", s.Inside, s.Waiting)
+		s := all.Gauges
+		model.Assert(s.Inside == 0 && s.Entering == 0, "%d are left inside, and %d wait", s.Inside, s.Entering)
 	})
 }
 
@@ -200,7 +200,7 @@ func TestModelIntakeClose(t *testing.T) {
 		stop(ex)
 		var all Stats
 		ex.intake.stats(&all)
-		s := all.Intake
-		model.Assert(s.Inside == 0 && s.Waiting == 0, "%d are left inside, and %d wait", s.Inside, s.Waiting)
+		s := all.Gauges
+		model.Assert(s.Inside == 0 && s.Entering == 0, "%d are left inside, and %d wait", s.Inside, s.Entering)
 	})
 }

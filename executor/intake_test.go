@@ -63,7 +63,7 @@ func TestMaxRuns(t *testing.T) {
 						return nil
 					}))
 				})
-				eventually(func() bool { return ex.Stats().Intake.Waiting == i+1 })
+				eventually(func() bool { return ex.Stats().Gauges.Entering == i+1 })
 			}
 			ended, cancel := context.WithCancelCause(ctx)
 			all.Go(func() {
@@ -78,20 +78,21 @@ func TestMaxRuns(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			eventually(func() bool { return ex.Stats().Intake.Waiting == 5 })
+			eventually(func() bool { return ex.Stats().Gauges.Entering == 5 })
 			cancel(errTest)
-			eventually(func() bool { return ex.Stats().Intake.Waiting == 3 })
-			var wanted executor.Stats
-			in := &wanted.Intake
-			in.MaxRuns, in.Inside, in.Waiting, in.Waited, in.Refused = 2, 2, 3, 5, 1
-			require.Equal(t, wanted.Intake, ex.Stats().Intake)
+			eventually(func() bool { return ex.Stats().Gauges.Entering == 3 })
+			s := ex.Stats()
+			require.Equal(t, []int{2, 2, 3}, []int{s.Gauges.MaxRuns, s.Gauges.Inside, s.Gauges.Entering})
+			require.Equal(t, []uint64{5, 1}, []uint64{s.RunsWaited, s.RunsRefused})
+			d := s.Sub(executor.Stats{RunsWaited: 2, RunsRefused: 1})
+			require.Equal(t, []uint64{3, 0}, []uint64{d.RunsWaited, d.RunsRefused})
 			close(gate)
 			all.Wait()
 			require.NoError(t, first.Wait())
 			_, err = future.Wait()
 			require.NoError(t, err)
 			require.NotEqual(t, 2, order[0], "the last to come has room when one of the others has ended")
-			eventually(func() bool { return ex.Stats().Intake.Inside == 0 })
+			eventually(func() bool { return ex.Stats().Gauges.Inside == 0 })
 			r, err := ex.TryStart(ctx, one(nothing))
 			require.NoError(t, err)
 			require.NoError(t, r.Wait())
@@ -113,7 +114,7 @@ func TestMaxRunsNested(t *testing.T) {
 				return errors.Join(err, r.Wait())
 			})))
 		})
-		require.Zero(t, ex.Stats().Intake.Inside)
+		require.Zero(t, ex.Stats().Gauges.Inside)
 	}
 }
 
@@ -135,7 +136,7 @@ func TestMaxRunsClose(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		eventually(func() bool { return ex.Stats().Intake.Waiting == 2 })
+		eventually(func() bool { return ex.Stats().Gauges.Entering == 2 })
 		closing := make(chan error)
 		go func() { closing <- ex.Shutdown(context.Background()) }()
 		all.Wait()
@@ -144,7 +145,7 @@ func TestMaxRunsClose(t *testing.T) {
 		close(gate)
 		require.NoError(t, <-closing)
 		require.NoError(t, first.Wait())
-		require.Zero(t, ex.Stats().Intake.Inside)
+		require.Zero(t, ex.Stats().Gauges.Inside)
 	})
 }
 
@@ -162,7 +163,7 @@ func TestMaxRunsOfFailures(t *testing.T) {
 			cancel()
 			_, err = ex.TryStart(ended, one(nothing))
 			require.ErrorIs(t, err, context.Canceled)
-			require.Zero(t, ex.Stats().Intake.Inside)
+			require.Zero(t, ex.Stats().Gauges.Inside)
 		}
 	})
 	_, err := executor.New(executor.Config{MaxRuns: -1})
@@ -220,9 +221,9 @@ func TestRandomMaxRuns(t *testing.T) {
 				})
 			}
 			all.Wait()
-			eventually(func() bool { return ex.Stats().Intake.Inside == 0 })
-			require.Zero(t, ex.Stats().Intake.Waiting)
-			waited.Add(int64(ex.Stats().Intake.Waited))
+			eventually(func() bool { return ex.Stats().Gauges.Inside == 0 })
+			require.Zero(t, ex.Stats().Gauges.Entering)
+			waited.Add(int64(ex.Stats().RunsWaited))
 		})
 	}
 	require.Positive(t, waited.Load())
@@ -260,7 +261,7 @@ func TestMaxRunsOfCallersThatGiveUp(t *testing.T) {
 				giveUp[i]()
 				require.ErrorIs(t, <-given[i], context.Canceled)
 				require.Equal(t, len(order)-1-n, ex.Waits())
-				require.Equal(t, ex.Waits(), ex.Stats().Intake.Waiting)
+				require.Equal(t, ex.Waits(), ex.Stats().Gauges.Entering)
 			}
 		}
 		close(gate)

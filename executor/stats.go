@@ -19,18 +19,10 @@ type Stats struct {
 	Total   WorkerStats     // the sum of Workers
 	Share   host.ShareStats // with a Share in Config.Host
 	Quota   host.QuotaStats // with a QuotaShare there
-	// Intake says how Config.MaxRuns bounds the work. All but Inside and Waiting are counts since the executor was made.
-	Intake struct {
-		MaxRuns int    // Config.MaxRuns; 0 means that nothing is bounded, and the other fields are 0
-		Inside  int    // runs and futures in progress that were started from outside
-		Waiting int    // calls that wait for room
-		Waited  uint64 // calls that have waited for room, or wait
-		Refused uint64 // calls of TryStart and Group.TryGo that have found no room
-	}
-	// Active is the number of workers that run items at the moment, or help while they wait for a fork or a run. Workers
-	// that look for items, sleep or are blocked are not counted.
-	Active int
-	Gauges Gauges
+	Gauges  Gauges
+	// RunsWaited is the number of calls that have waited for room under Config.MaxRuns, or wait, and RunsRefused that of
+	// calls of TryStart and Group.TryGo that have found none.
+	RunsWaited, RunsRefused uint64
 	// SilentBlocks is how often a task was found to wait outside [Blocking] while items waited for a worker.
 	SilentBlocks uint64
 	// Refused says which fields of Config the system has refused to threads of workers, as Threads.BestEffort permits, or
@@ -73,20 +65,20 @@ func (ex *executor) stats() Stats {
 		}
 	}
 	s.Share, s.Quota = ex.sharing.stats()
-	ex.intake.stats(&s)
 	s.Refused = ex.schedule.err()
 	s.Gauges = ex.gauges(workers)
+	ex.intake.stats(&s)
 	s.SilentBlocks = ex.silence.times.Load()
-	s.Active = s.Gauges.Count(WorkerRunning)
 	return s
 }
 
-// Sub returns s with the difference to old, an earlier snapshot, in Workers, Total, SilentBlocks and Active. The other
-// fields are those of s.
+// Sub returns s with the difference to old, an earlier snapshot, in Workers, Total, RunsWaited, RunsRefused and
+// SilentBlocks. The other fields are those of s.
 func (s Stats) Sub(old Stats) Stats {
 	d := s
 	d.Workers = slices.Clone(s.Workers)
-	d.Active -= old.Active
+	d.RunsWaited -= old.RunsWaited
+	d.RunsRefused -= old.RunsRefused
 	d.SilentBlocks -= old.SilentBlocks
 	for i := range old.Workers { // s may have more
 		d.Workers[i].add(old.Workers[i], ^uint64(0))

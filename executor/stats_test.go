@@ -74,7 +74,7 @@ func TestStatsActive(t *testing.T) {
 		require.NoError(t, ex.Run(t.Context(), fan(ex.Workers(), func(context.Context) error {
 			met.Done()
 			met.Wait()
-			n := ex.Stats().Active
+			n := ex.Stats().Gauges.Active
 			asked.Done()
 			asked.Wait()
 			if n != ex.Workers() {
@@ -82,7 +82,7 @@ func TestStatsActive(t *testing.T) {
 			}
 			return nil
 		})))
-		eventually(func() bool { return ex.Stats().Active == 0 })
+		eventually(func() bool { return ex.Stats().Gauges.Active == 0 })
 	})
 }
 

@@ -186,7 +186,7 @@ func TestErrorsOfTheNameless(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			second := make(chan *executor.Run)
 			go func() { second <- ex.Start(ctx, newRude(true, wait(gate))) }()
-			eventually(func() bool { return ex.Stats().Intake.Waiting == 1 })
+			eventually(func() bool { return ex.Stats().Gauges.Entering == 1 })
 			cancel()
 			require.ErrorContains(t, (<-second).Wait(), noName)
 			close(gate)

@@ -210,7 +210,7 @@ func (h *Handler) index(w http.ResponseWriter, _ *http.Request, executors []*exe
 	}
 	for _, ex := range executors {
 		s := ex.Stats()
-		l := line{ex.Name(), s.Gauges.Workers, s.Active, s.Gauges.Pending(), s.Gauges.Runs, s.Gauges.Futures,
+		l := line{ex.Name(), s.Gauges.Workers, s.Gauges.Active, s.Gauges.Pending(), s.Gauges.Runs, s.Gauges.Futures,
 			s.Gauges.Closed, nil}
 		for _, name := range h.names() {
 			l.Links = append(l.Links, link{name, name + "?executor=" + url.QueryEscape(ex.Name())})

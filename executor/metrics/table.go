@@ -21,15 +21,15 @@ var table = []row{
 	shared("/magpie/futures:futures", "Futures of Async that have not ended.",
 		func(s *executor.Stats) int { return s.Gauges.Futures }),
 	intake("/magpie/intake/inside:runs", "Runs and futures in progress that were started from outside.",
-		func(s *executor.Stats) int { return s.Intake.Inside }),
+		func(s *executor.Stats) int { return s.Gauges.Inside }),
 	intake("/magpie/intake/maximum:runs", "Runs and futures from outside that there is room for, Config.MaxRuns.",
-		func(s *executor.Stats) int { return s.Intake.MaxRuns }),
+		func(s *executor.Stats) int { return s.Gauges.MaxRuns }),
 	refusals("/magpie/intake/refused:calls", "Calls of TryStart and Group.TryGo that found no room.",
-		func(s *executor.Stats) uint64 { return s.Intake.Refused }),
+		func(s *executor.Stats) uint64 { return s.RunsRefused }),
 	refusals("/magpie/intake/waited:calls", "Calls that have waited for room, or wait.",
-		func(s *executor.Stats) uint64 { return s.Intake.Waited }),
+		func(s *executor.Stats) uint64 { return s.RunsWaited }),
 	intake("/magpie/intake/waiting:calls", "Calls that wait for room.",
-		func(s *executor.Stats) int { return s.Intake.Waiting }),
+		func(s *executor.Stats) int { return s.Gauges.Entering }),
 	counter("/magpie/parks:events", "Times that a worker went to sleep, for lack of work or in a wait.",
 		func(w *executor.WorkerStats) uint64 { return w.Parks }),
 	counter("/magpie/pops:items", "Items that workers took from their own deques.",
@@ -97,7 +97,7 @@ var table = []row{
 	counter("/magpie/wakeups:events", "Times that a worker was woken from sleep.",
 		func(w *executor.WorkerStats) uint64 { return w.Wakeups }),
 	shared("/magpie/workers/active:workers", "Workers that run tasks.",
-		func(s *executor.Stats) int { return s.Active }),
+		func(s *executor.Stats) int { return s.Gauges.Active }),
 	shared("/magpie/workers/blocked:workers", "Workers whose task is in Blocking.",
 		func(s *executor.Stats) int { return s.Gauges.Blocked }),
 	shared("/magpie/workers/configured:workers", "Workers without spare ones, Config.Workers.",
@@ -166,7 +166,7 @@ func quota(name, about string, of func(*host.QuotaStats) float64) row {
 
 // ifBounded returns v, or no value if the intake is not bounded.
 func ifBounded(s *executor.Stats, v Value) Value {
-	if s.Intake.MaxRuns == 0 {
+	if s.Gauges.MaxRuns == 0 {
 		return Value{}
 	}
 	return v

@@ -38,7 +38,7 @@ func (s *sample) isOver() bool {
 // are none either: they may wait for that one.
 func (s *sample) hasWork() bool {
 	g := &s.stats.Gauges
-	return g.Pending() > 0 || g.Blocked == len(g.Silent) && (s.stats.Active > 0 || g.Waiting > 0)
+	return g.Pending() > 0 || g.Blocked == len(g.Silent) && (g.Active > 0 || g.Waiting > 0)
 }
 
 // A detector decides by samples what to report. Times are those of the samples: a stall and a task may have begun up to

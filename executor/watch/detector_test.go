@@ -31,7 +31,7 @@ func newScript(t *testing.T) *script {
 		States: []executor.WorkerState{executor.WorkerRunning, executor.WorkerParked},
 		Runs:   1,
 	}
-	s.stats.Active = 1
+	s.stats.Gauges.Active = 1
 	s.where("chan receive", "main.f(0x1)")
 	return s
 }
@@ -47,7 +47,7 @@ func (s *script) where(state, frames string) {
 // block puts the first worker into Blocking, at this place.
 func (s *script) block(state, frames string) {
 	s.where(state, frames)
-	s.stats.Gauges.States[0], s.stats.Active, s.stats.Gauges.Blocked = executor.WorkerBlocked, 0, 1
+	s.stats.Gauges.States[0], s.stats.Gauges.Active, s.stats.Gauges.Blocked = executor.WorkerBlocked, 0, 1
 }
 
 // steps takes n samples and demands these reports of the last one, and none of the others.
@@ -104,7 +104,7 @@ func TestNoStall(t *testing.T) {
 			s.stats.Gauges.Injected = 1
 		},
 		"has no work": func(s *script, _ int) {
-			s.stats.Gauges.States[0], s.stats.Active = executor.WorkerSearching, 0
+			s.stats.Gauges.States[0], s.stats.Gauges.Active = executor.WorkerSearching, 0
 		},
 		"ends tasks":      func(s *script, i int) { s.stats.Total.Tasks = uint64(i) / 4 },
 		"waits elsewhere": func(s *script, i int) { s.where("chan receive", "main.f("+string(rune('a'+i%26))+")") },
@@ -133,7 +133,7 @@ func TestStallWithoutBusyWorkers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t)
-			s.stats.Gauges.States[0], s.stats.Active = executor.WorkerParked, 0
+			s.stats.Gauges.States[0], s.stats.Gauges.Active = executor.WorkerParked, 0
 			s.steps(20)
 			set(&s.stats.Gauges)
 			s.steps(5, stall)

@@ -56,7 +56,7 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	case stall:
 		g := r.stats.Gauges
 		attrs = append(attrs, slog.Int("queued", g.Pending()), slog.Int("runs", g.Runs), slog.Int("futures", g.Futures),
-			slog.Int("active", r.stats.Active), slog.Int("waiting", g.Waiting), slog.Int("blocked", g.Blocked))
+			slog.Int("active", g.Active), slog.Int("waiting", g.Waiting), slog.Int("blocked", g.Blocked))
 		if r.tasks != nil {
 			attrs = append(attrs, slog.String("tasks", workersTasks(r.tasks)))
 		}

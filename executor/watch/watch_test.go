@@ -139,7 +139,7 @@ func busy(t testing.TB, ex *executor.Executor, workers, queued int) {
 	t.Helper()
 	testkit.Until(t, "the workers are busy", func() bool {
 		s := ex.Stats()
-		return s.Active+s.Gauges.Blocked == workers && s.Gauges.Pending() == queued
+		return s.Gauges.Active+s.Gauges.Blocked == workers && s.Gauges.Pending() == queued
 	})
 }
 

@@ -25,7 +25,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -48,7 +47,7 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("build", flag.ExitOnError)
 	file := flags.String("f", "Buildfile", "the `file` with the targets")
-	most := flags.Int("j", runtime.GOMAXPROCS(0), "the largest `number` of targets that are made at a time")
+	most := flags.Int("j", executor.Default().Workers(), "the largest `number` of targets that are made at a time")
 	keepGoing := flags.Bool("k", false, "go on after a failure with targets that do not depend on it")
 	_ = flags.Parse(args) // exits if it fails
 	b := &build{graph: graph.New("build"), targets: make(map[string]*target), out: out}
@@ -87,10 +86,9 @@ type build struct {
 }
 
 type target struct {
-	name   string
-	needs  []string // targets and files
-	script string
-	task   graph.Task // zero if it is not to be made
+	name, script string
+	needs        []string   // targets and files
+	task         graph.Task // zero if it is not to be made
 }
 
 // read reads the targets of a file, and returns the first.

@@ -51,7 +51,7 @@ func watchActive(ex *executor.Executor, run func() error) (means []float64, err 
 		for {
 			select {
 			case <-tick.C:
-				all = append(all, moment{time.Since(begin), ex.Stats().Active})
+				all = append(all, moment{time.Since(begin), ex.Stats().Gauges.Active})
 			case <-stop:
 				return
 			}
