@@ -56,9 +56,10 @@ func (b *build) add(ctx context.Context, names []string) error {
 				files.Files[need] = b.sources[need]
 			}
 		}
-		made := b.call.merge.Call(b.graph, append(inputs, cluster.Value(files))...)
+		made := b.call.merge.Call(b.graph, append(inputs, cluster.Value(files))...).Colocate(name)
 		if t.script != "" {
-			made = b.call.step.Call(b.graph, cluster.Value(Step{t.name, t.script}), made).
+			made = b.call.step.Call(b.graph, cluster.Value(Step{name, t.script}), made).Named(name).
+				Colocate(name).               // with what it is given
 				Cost(100 * time.Millisecond). // of a command: a partition for each
 				Retries(3)                    // one of three servers may be late to know what another has
 		}
@@ -67,6 +68,3 @@ func (b *build) add(ctx context.Context, names []string) error {
 	}
 	return nil
 }
-
-// results are of a run of the graph.
-type results = *cluster.Results
