@@ -5,11 +5,13 @@ package site
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,14 +49,16 @@ func (s *Site) start(ctx context.Context, c Config) (err error) {
 	}
 	if c.URL == "" {
 		c.Workers = cmp.Or(c.Workers, 4)
+		token := rand.Text() // for this process and its own, and for no other user of the machine
 		s.server, err = embedded.Start(ctx, embedded.Config{
 			Dir:    cmp.Or(c.Store, filepath.Join(s.scratch, "store")),
 			Listen: "127.0.0.1:0",
+			Token:  token,
 		})
 		if err != nil {
 			return err
 		}
-		c.URL = s.server.URL()
+		c.URL = strings.Replace(s.server.URL(), "//", "//"+token+"@", 1)
 	}
 	if s.nc, err = c.connect(); err != nil {
 		return err
