@@ -222,13 +222,15 @@ func TestFailures(t *testing.T) {
 		require.ErrorContains(t, err, text)
 		return err
 	}
-	fails(run(func(g *cluster.Graph) { fail.Call(g) }, cluster.Submission{}), cluster.Failed, "boom")
+	failed := run(func(g *cluster.Graph) { fail.Call(g) }, cluster.Submission{ID: "failed"})
+	err := fails(failed, cluster.Failed, "boom")
+	require.EqualError(t, err, `cluster: run failed: graph "g": task fail#0: boom (worker w)`)
 	fails(run(func(g *cluster.Graph) { long.Call(g) }, cluster.Submission{}), cluster.Failed, "ooo")
 	fails(run(func(g *cluster.Graph) { panics.Call(g) }, cluster.Submission{}), cluster.Failed, "ouch")
 	fails(run(func(g *cluster.Graph) { nan.Call(g) }, cluster.Submission{}), cluster.Failed, "NaN")
 
 	h := run(func(g *cluster.Graph) { hang.Call(g) }, cluster.Submission{Deadline: time.Second})
-	err := fails(h, cluster.Deadline, "deadline")
+	err = fails(h, cluster.Deadline, "deadline")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	<-began
 

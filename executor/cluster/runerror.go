@@ -33,8 +33,8 @@ type RunError struct {
 
 func (e *RunError) Error() string {
 	text := fmt.Sprintf("cluster: run %s of graph %q: %s: ", e.Run, e.Graph, e.Reason)
-	if e.Task != "" {
-		text += "task " + e.Task + ": "
+	if e.Task != "" { // then Text names it and the graph, as an error of an executor does
+		text = fmt.Sprintf("cluster: run %s: ", e.Run)
 	}
 	if e.Worker != "" {
 		return text + e.Text + " (worker " + e.Worker + ")"

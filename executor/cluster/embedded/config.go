@@ -16,6 +16,10 @@ type Config struct {
 	// server, through Server.Connect.
 	Listen string
 
+	// Token is what clients of Listen must give, as in nats://TOKEN@127.0.0.1:4222. Without it every user of this machine
+	// may use the server.
+	Token string
+
 	// SyncAlways makes the server write each message through to the disk before it acknowledges it. Otherwise the
 	// server does so every two minutes, and a machine that loses power loses what it has acknowledged meanwhile. A
 	// server that is killed loses nothing in either case.

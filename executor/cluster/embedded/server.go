@@ -13,9 +13,10 @@ import (
 
 // A Server is a NATS server in this process. Any thread.
 type Server struct {
-	ns   *server.Server
-	dir  *lock
-	addr string // "" if it does not listen
+	ns    *server.Server
+	dir   *lock
+	addr  string // "" if it does not listen
+	token string
 }
 
 // clusterName is the name of every cluster of embedded servers: servers with other names refuse each other.
@@ -36,14 +37,15 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		return nil, err
 	}
 	opts := &server.Options{
-		ServerName: "magpie",
-		Host:       host,
-		Port:       port,
-		DontListen: c.Listen == "",
-		NoSigs:     true,
-		JetStream:  true,
-		StoreDir:   c.Dir,
-		SyncAlways: c.SyncAlways,
+		ServerName:    "magpie",
+		Host:          host,
+		Port:          port,
+		DontListen:    c.Listen == "",
+		Authorization: c.Token,
+		NoSigs:        true,
+		JetStream:     true,
+		StoreDir:      c.Dir,
+		SyncAlways:    c.SyncAlways,
 	}
 	if port == 0 {
 		opts.Port = randomPort
@@ -66,7 +68,7 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 		dir.unlock()
 		return nil, err
 	}
-	s := &Server{ns: ns, dir: dir}
+	s := &Server{ns: ns, dir: dir, token: c.Token}
 	if a, ok := ns.Addr().(*net.TCPAddr); ok && c.Listen != "" {
 		s.addr = a.String()
 	}
@@ -115,7 +117,7 @@ func (s *Server) InProcessConn() (net.Conn, error) { return s.ns.InProcessConn()
 
 // Connect connects a client of this process, not through a socket. It reconnects for ever, as long as s is not closed.
 func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
-	all := append([]nats.Option{nats.InProcessServer(s), nats.MaxReconnects(-1)}, opts...)
+	all := append([]nats.Option{nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Token(s.token)}, opts...)
 	nc, err := nats.Connect("", all...)
 	if err != nil {
 		return nil, fmt.Errorf("embedded: %w", err)
@@ -123,7 +125,7 @@ func (s *Server) Connect(opts ...nats.Option) (*nats.Conn, error) {
 	return nc, nil
 }
 
-// URL is where the server listens, "" if only this process reaches it.
+// URL is where the server listens, without its token, "" if only this process reaches it.
 func (s *Server) URL() string {
 	if s.addr == "" {
 		return ""

@@ -147,3 +147,18 @@ func TestStartEnds(t *testing.T) {
 		t.Fatal("Start has not returned")
 	}
 }
+
+// TestToken: a server with a token takes only clients that give it.
+func TestToken(t *testing.T) {
+	s := start(t, embedded.Config{Dir: t.TempDir(), Listen: "127.0.0.1:0", Token: "secret"})
+	nc, err := s.Connect()
+	require.NoError(t, err)
+	nc.Close()
+	for token, want := range map[string]error{"secret": nil, "": nats.ErrAuthorization, "other": nats.ErrAuthorization} {
+		nc, err := nats.Connect(s.URL(), nats.Token(token))
+		require.ErrorIs(t, err, want)
+		if err == nil {
+			nc.Close()
+		}
+	}
+}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Three servers on this machine, with TLS between all, as three.conf says, until they are interrupted. The directory
-# that is its argument gets their certificates and stores: three.sh DIRECTORY
+# that is its argument gets their certificates and stores: three.sh DIRECTORY. It says when clients may come.
 set -eu
 [ $# = 1 ] || { echo "usage: three.sh DIRECTORY" >&2; exit 2; }
 setup=$(cd "$(dirname "$0")" && pwd)
@@ -22,12 +22,26 @@ export REPORTS_PASSWORD="${REPORTS_PASSWORD:-reports}"
 export ROUTE1=nats://127.0.0.1:6231 ROUTE2=nats://127.0.0.1:6232 ROUTE3=nats://127.0.0.1:6233
 
 (cd "$setup/.." && go build -o "$dir/nats-server" github.com/nats-io/nats-server/v2)
+# Two servers on one store destroy it.
+if [ -e "$dir/pid" ] && kill -0 "$(cat "$dir/pid")" 2>/dev/null; then
+	echo "three.sh runs already in $dir" >&2
+	exit 1
+fi
+echo $$ >"$dir/pid"
+rm -f "$dir"/server?.log
 pids=
-trap 'kill $pids' INT TERM EXIT
+trap 'kill $pids 2>/dev/null' EXIT
+trap 'exit 0' INT TERM
 for i in 1 2 3; do
 	NAME=server$i LISTEN=127.0.0.1:423$i ROUTE_LISTEN=127.0.0.1:623$i STORE="$dir/store$i" \
-		"$dir/nats-server" -c "$setup/three.conf" -l "$dir/server$i.log" &
+		"$dir/nats-server" -c "$setup/three.conf" -l "$dir/server$i.log" -P "$dir/server$i.pid" &
 	pids="$pids $!"
+done
+until grep -qs "new metadata leader" "$dir"/server?.log; do
+	for pid in $pids; do
+		kill -0 "$pid" 2>/dev/null || { echo "a server has ended:" >&2; grep -h FTL "$dir"/server?.log >&2; exit 1; }
+	done
+	sleep 0.2
 done
 echo "clients: -nats tls://USER:PASSWORD@127.0.0.1:4231 -ca $CA"
 wait

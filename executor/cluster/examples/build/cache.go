@@ -50,7 +50,13 @@ type Blob struct {
 	Executable bool
 }
 
-func (b Blob) chunk(i int) string { return fmt.Sprintf("blob.%s.%d", b.Hash, i) }
+func (b Blob) chunkKey(i int) string { return fmt.Sprintf("blob.%s.%d", b.Hash, i) }
+
+// hash names data by its content.
+func hash(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
 
 // putFile puts a file into the cache.
 func (c cache) putFile(ctx context.Context, file string) (Blob, error) {
@@ -62,10 +68,9 @@ func (c cache) putFile(ctx context.Context, file string) (Blob, error) {
 	if err != nil {
 		return Blob{}, err
 	}
-	sum := sha256.Sum256(data)
-	b := Blob{hex.EncodeToString(sum[:]), len(data), info.Mode()&0o100 != 0}
+	b := Blob{hash(data), len(data), info.Mode()&0o100 != 0}
 	for i, chunk := range slices.Collect(slices.Chunk(data, chunkSize)) {
-		if _, err := c.bucket.Put(ctx, b.chunk(i), chunk); err != nil {
+		if _, err := c.bucket.Put(ctx, b.chunkKey(i), chunk); err != nil {
 			return Blob{}, fmt.Errorf("put %s into the cache: %w", file, err)
 		}
 	}
@@ -76,7 +81,7 @@ func (c cache) putFile(ctx context.Context, file string) (Blob, error) {
 func (c cache) get(ctx context.Context, b Blob) ([]byte, error) {
 	var data []byte
 	for i := 0; len(data) < b.Size; i++ {
-		chunk, err := c.bucket.Get(ctx, b.chunk(i))
+		chunk, err := c.chunk(ctx, b.chunkKey(i))
 		if err != nil {
 			return nil, err
 		}
@@ -85,16 +90,28 @@ func (c cache) get(ctx context.Context, b Blob) ([]byte, error) {
 	return data, nil
 }
 
+// chunk returns a chunk. One of three servers may be late to know what another has.
+func (c cache) chunk(ctx context.Context, key string) (jetstream.KeyValueEntry, error) {
+	const tries, pause = 20, 100 * time.Millisecond
+	for i := 1; ; i++ {
+		chunk, err := c.bucket.Get(ctx, key)
+		if !errors.Is(err, jetstream.ErrKeyNotFound) || i == tries {
+			return chunk, err
+		}
+		time.Sleep(pause)
+	}
+}
+
 // checkOut writes files to a directory. What is there already, and the same, is not touched.
 func (c cache) checkOut(ctx context.Context, dir string, files map[string]Blob) error {
 	for name, b := range files {
 		file := filepath.Join(dir, name)
+		if old, err := os.ReadFile(file); err == nil && hash(old) == b.Hash {
+			continue
+		}
 		data, err := c.get(ctx, b)
 		if err != nil {
 			return fmt.Errorf("get %s from the cache: %w", name, err)
-		}
-		if old, err := os.ReadFile(file); err == nil && slices.Equal(old, data) {
-			continue
 		}
 		mode := os.FileMode(0o666)
 		if b.Executable {

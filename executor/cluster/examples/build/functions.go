@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -74,8 +72,7 @@ const version = "1"
 // machine. The versions of its tools are no part of it.
 func (s Step) key(files map[string]Blob) (string, error) {
 	all, err := json.Marshal([]any{version, runtime.GOOS, runtime.GOARCH, s, files}) // maps are sorted
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:]), err
+	return hash(all), err
 }
 
 // make returns what is in the cache, or else runs the command.

@@ -15,6 +15,7 @@ type build struct {
 	cache   cache
 	call    functions
 	graph   *cluster.Graph
+	known   map[string]bool                // by the names of targets and sources
 	order   []*target                      // each after those that it needs
 	made    map[*target]cluster.Call[Made] // of each
 	sources map[string]Blob                // the files that are no targets
@@ -23,23 +24,21 @@ type build struct {
 func newBuild(dir string, t *targets, c cache) *build {
 	return &build{
 		dir: dir, targets: t, cache: c, call: newFunctions(nil), graph: cluster.NewGraph("build"),
-		made: map[*target]cluster.Call[Made]{}, sources: map[string]Blob{},
+		known: map[string]bool{}, made: map[*target]cluster.Call[Made]{}, sources: map[string]Blob{},
 	}
 }
 
 // add adds the calls that make targets, and what they need. Files that are no targets are put into the cache.
 func (b *build) add(ctx context.Context, names []string) error {
 	for _, name := range names {
-		t := b.targets.byName[name]
-		if _, known := b.made[t]; known {
+		if b.known[name] {
 			continue
 		}
+		b.known[name] = true
+		t := b.targets.byName[name]
 		if t == nil {
 			var err error
-			if _, known := b.sources[name]; !known {
-				b.sources[name], err = b.cache.putFile(ctx, filepath.Join(b.dir, name))
-			}
-			if err != nil {
+			if b.sources[name], err = b.cache.putFile(ctx, filepath.Join(b.dir, name)); err != nil {
 				return err
 			}
 			continue
@@ -56,17 +55,15 @@ func (b *build) add(ctx context.Context, names []string) error {
 				files.Files[need] = b.sources[need]
 			}
 		}
-		made := b.call.merge.Call(b.graph, append(inputs, cluster.Value(files))...)
+		made := b.call.merge.Call(b.graph, append(inputs, cluster.Value(files))...).Colocate(name)
 		if t.script != "" {
-			made = b.call.step.Call(b.graph, cluster.Value(Step{t.name, t.script}), made).
+			made = b.call.step.Call(b.graph, cluster.Value(Step{name, t.script}), made).Named(name).
+				Colocate(name).               // with what it is given
 				Cost(100 * time.Millisecond). // of a command: a partition for each
-				Retries(3)                    // one of three servers may be late to know what another has
+				Retries(3)                    // a server may be gone for a moment
 		}
 		b.made[t] = made.Keep() // though others take it
 		b.order = append(b.order, t)
 	}
 	return nil
 }
-
-// results are of a run of the graph.
-type results = *cluster.Results

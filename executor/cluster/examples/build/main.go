@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/magpie-go/magpie/executor/cluster"
 	"github.com/magpie-go/magpie/executor/cluster/examples/internal/site"
 )
 
@@ -85,7 +86,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 }
 
 // finish prints what was done, and writes the files that were made. Its error says that not all were.
-func (b *build) finish(ctx context.Context, results results, out io.Writer) error {
+func (b *build) finish(ctx context.Context, results *cluster.Results, out io.Writer) error {
 	var ran, cached, failed, skipped int
 	for _, t := range b.order {
 		made, err := b.made[t].Result(results)

@@ -175,7 +175,7 @@ func TestMistakes(t *testing.T) {
 		require.ErrorContains(t, run(t.Context(), args, io.Discard), text)
 	}
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
-	err := run(t.Context(), []string{"-nats", s.URL(), "-o", t.TempDir(), photos}, io.Discard)
+	err := run(t.Context(), []string{"-nats", s.URL(), "-wait", "1ms", "-o", t.TempDir(), photos}, io.Discard)
 	require.ErrorContains(t, err, "no worker serves the queue")
 }
 

@@ -17,9 +17,10 @@ type Config struct {
 	URL      string // of the server, "" for one inside this process
 	CA       string // a file with the authority that has signed its certificate, "" for those of the system
 	Queue    string
-	Replicas int    // of the streams and buckets that this process makes
-	Workers  int    // processes to start; 0 is four if the server is inside this process
-	Store    string // the directory of a server inside this process, "" for a new one, which is removed
+	Replicas int           // of the streams and buckets that this process makes
+	Workers  int           // processes to start; 0 is four if the server is inside this process
+	Wait     time.Duration // for workers that this process has not started
+	Store    string        // the directory of a server inside this process, "" for a new one, which is removed
 }
 
 // AddFlags adds the flags of a program that submits graphs.
@@ -27,6 +28,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 	c.addQueueFlags(f)
 	f.IntVar(&c.Workers, "workers", 0,
 		"how many worker `processes` to start; the default is 4, or none with -nats, which has its own")
+	f.DurationVar(&c.Wait, "wait", 10*time.Second, "how `long` to wait for workers of -nats that have the functions")
 }
 
 // addQueueFlags adds the flags that say which queue it is.

@@ -5,11 +5,13 @@ package site
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,7 +29,8 @@ type Site struct {
 	js      jetstream.JetStream
 	server  *embedded.Server // nil if others run it
 	workers workers
-	scratch string // a directory of the processes, which is removed
+	wait    time.Duration // for the first worker; 0 is no limit
+	scratch string        // a directory of the processes, which is removed
 }
 
 // Start connects to a queue, and starts what c says. What it has started ends with Close.
@@ -46,14 +49,16 @@ func (s *Site) start(ctx context.Context, c Config) (err error) {
 	}
 	if c.URL == "" {
 		c.Workers = cmp.Or(c.Workers, 4)
+		token := rand.Text() // for this process and its own, and for no other user of the machine
 		s.server, err = embedded.Start(ctx, embedded.Config{
 			Dir:    cmp.Or(c.Store, filepath.Join(s.scratch, "store")),
 			Listen: "127.0.0.1:0",
+			Token:  token,
 		})
 		if err != nil {
 			return err
 		}
-		c.URL = s.server.URL()
+		c.URL = strings.Replace(s.server.URL(), "//", "//"+token+"@", 1)
 	}
 	if s.nc, err = c.connect(); err != nil {
 		return err
@@ -61,9 +66,13 @@ func (s *Site) start(ctx context.Context, c Config) (err error) {
 	if s.js, err = jetstream.New(s.nc); err != nil {
 		return err
 	}
-	s.client, err = cluster.NewClient(ctx, s.nc, cluster.ClientConfig{Queue: c.queue(), Patient: c.Workers > 0})
+	ownWorkers := c.Workers > 0
+	s.client, err = cluster.NewClient(ctx, s.nc, cluster.ClientConfig{Queue: c.queue(), Patient: ownWorkers})
 	if err != nil {
 		return err
+	}
+	if !ownWorkers {
+		s.wait = c.Wait
 	}
 	return s.workers.start(c, s.scratch)
 }
@@ -76,6 +85,9 @@ func (s *Site) Run(ctx context.Context, g *cluster.Graph, out io.Writer) (*clust
 	ctx, cancel := s.workers.whileAlive(ctx)
 	var beside sync.WaitGroup
 	defer func() { cancel(); beside.Wait() }()
+	if err := s.awaitWorkers(ctx); err != nil {
+		return nil, cmp.Or(context.Cause(ctx), err)
+	}
 	run, err := s.client.Submit(ctx, g, cluster.Submission{})
 	if err != nil {
 		return nil, cmp.Or(context.Cause(ctx), err)
@@ -89,6 +101,22 @@ func (s *Site) Run(ctx context.Context, g *cluster.Graph, out io.Writer) (*clust
 	late, cancelLate := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancelLate()
 	return nil, errors.Join(context.Cause(ctx), run.Cancel(late, context.Cause(ctx)))
+}
+
+// awaitWorkers waits for the first worker. If none comes, Submit says so.
+func (s *Site) awaitWorkers(ctx context.Context) error {
+	const pause = 100 * time.Millisecond
+	for begin := time.Now(); s.wait == 0 || time.Since(begin) < s.wait; {
+		if workers, err := s.client.Workers(ctx); err != nil || len(workers) > 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
+	return nil
 }
 
 // follow prints how far a run is, every second.
