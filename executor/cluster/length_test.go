@@ -88,7 +88,7 @@ var lengthPlans = []lengthPlan{
 }
 
 // stuck is how long a run may take, of which most take some seconds.
-const stuck = 5 * time.Minute
+const stuck = 4 * time.Minute
 
 // cancelled cancels a run from three sides.
 func cancelled(ctx context.Context, _ *battle, h *cluster.Handle) {
