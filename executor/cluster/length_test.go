@@ -130,9 +130,9 @@ func killedSubmitter(ctx context.Context, b *battle, r *clustertest.Random, seed
 func TestFaultsAtLength(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed(t)
-	plans, graphs, least := lengthPlans[:1], 8, int64(5)
+	plans, graphs, least := lengthPlans[:1], 8, int64(3)
 	if !testkit.Quick() {
-		plans, graphs = lengthPlans, testkit.Count(t, 1000)
+		plans, graphs, least = lengthPlans, testkit.Count(t, 1000), 5
 	}
 	fields := map[string]*field{}
 	runs := 0
