@@ -51,6 +51,7 @@ func FuzzGraphJSON(f *testing.F) {
 
 // Damaged JSON is refused, or is that of another graph.
 func TestDamagedJSON(t *testing.T) {
+	t.Parallel()
 	refused, read := 0, 0
 	for seed := range uint64(2000) {
 		data := randomJSON(t, seed%40)

@@ -91,9 +91,8 @@ func (f *field) messages(ctx context.Context, queue string) (work, records, obje
 	return work, records, objects, nil
 }
 
-// keep is how long the queues of fields keep records: runs must not take longer, and the last check waits for twice as
-// long.
-const keep = 3 * time.Minute
+// keep is how long the queues of fields keep records: longer than runs take. The last check waits for twice as long.
+const keep = stuck + time.Minute
 
 // cleaned waits until nothing is left in the queues.
 func (f *field) cleaned() {
@@ -258,8 +257,10 @@ func (b *battle) state(h *cluster.Handle) string {
 		}
 		consumers := st.ListConsumers(ctx)
 		for c := range consumers.Info() {
-			fmt.Fprintf(&all, "consumer %s: pending %d, leased %d, redelivered %d, waiting %d\n", c.Name, c.NumPending,
-				c.NumAckPending, c.NumRedelivered, c.NumWaiting)
+			if c.NumPending > 0 || c.NumAckPending > 0 {
+				fmt.Fprintf(&all, "consumer %s: pending %d, leased %d, redelivered %d, requests %d\n", c.Name, c.NumPending,
+					c.NumAckPending, c.NumRedelivered, c.NumWaiting)
+			}
 		}
 	}
 	return all.String()

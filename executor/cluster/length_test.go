@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -88,7 +89,7 @@ var lengthPlans = []lengthPlan{
 }
 
 // stuck is how long a run may take, of which most take some seconds.
-const stuck = 5 * time.Minute
+const stuck = 4 * time.Minute
 
 // cancelled cancels a run from three sides.
 func cancelled(ctx context.Context, _ *battle, h *cluster.Handle) {
@@ -125,19 +126,25 @@ func killedSubmitter(ctx context.Context, b *battle, r *clustertest.Random, seed
 	return h, err
 }
 
-// TestFaultsAtLength: random graphs have the results of local runs whatever of faultPlans goes wrong with the processes
-// that run them, with their servers, and between them.
+// TestFaultsAtLength: random graphs have the results of local runs whatever of lengthPlans goes wrong with the processes
+// that run them, with their servers, and between them. All plans take hours, and need MAGPIE_TESTS=long and -timeout 0.
 func TestFaultsAtLength(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed(t)
-	plans, graphs, least := lengthPlans[:1], 8, int64(5)
-	if !testkit.Quick() {
-		plans, graphs = lengthPlans, testkit.Count(t, 1000)
+	_, hurried := t.Deadline()
+	atLength := !testkit.Quick() && !hurried
+	plans, graphs, least := lengthPlans[:1], 8, int64(3)
+	if atLength {
+		plans, graphs, least = lengthPlans, testkit.Count(t, 1000), 5
 	}
 	fields := map[string]*field{}
 	runs := 0
 	for i, p := range plans {
 		t.Run(p.name, func(t2 *testing.T) {
+			if atLength {
+				t2.Logf("again, in this folder: MAGPIE_TESTS=long MAGPIE_SEED=%d MAGPIE_COUNT=%d go test -timeout 0 -v -run '^%s$'",
+					seed, graphs, strings.ReplaceAll(t2.Name(), "/", "$/^"))
+			}
 			key := fmt.Sprint(p.servers, p.sync)
 			f := fields[key]
 			switch {
@@ -152,7 +159,7 @@ func TestFaultsAtLength(t *testing.T) {
 			runs += p.run(t2, f, fmt.Sprint("q", i), seed, graphs, least)
 		})
 	}
-	if !testkit.Quick() {
+	if atLength {
 		for _, f := range fields {
 			f.cleaned()
 		}

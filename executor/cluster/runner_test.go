@@ -88,6 +88,7 @@ func runParts(
 
 // Partitions, with all that passes between them written and read, have the results of the whole.
 func TestPartitionsAgreeWithTheWhole(t *testing.T) {
+	t.Parallel()
 	ex := newExecutor(t)
 	cut, stored := 0, 0
 	for seed := range uint64(300) {

@@ -12,7 +12,7 @@ type log struct {
 
 	mu   sync.Mutex
 	dead string // the first fatal error
-	bad  string // the first stream or consumer that was not read back from the store
+	bad  string // the first stream that was not read back from the store
 }
 
 func newLog(out func(line string)) *log {
@@ -36,12 +36,12 @@ func (l *log) broken() string {
 	return l.bad
 }
 
-// unread are the words of the server, in jetstream.go, for a stream or a consumer that it leaves out.
+// unread are the words of the server, in jetstream.go, for a stream that it leaves out or stops. A consumer that it
+// leaves out is none of these: a server that is killed while it makes one leaves half of it, and workers make it again.
 var unread = []string{
 	"Missing stream metafile", "Error reading metafile", "Missing stream checksum", "checksums do not match",
-	"Error reading Stream metafile checksum", "Error unmarshalling", "Error recreating stream",
-	"Detected unsupported", "Missing consumer metafile", "Error reading consumer metafile",
-	"Missing consumer checksum", "Error adding consumer", "Error decrypting",
+	"Error reading Stream metafile checksum", "Error unmarshalling stream", "Error recreating stream",
+	"Detected unsupported", "Error decrypting",
 }
 
 func (l *log) Warnf(format string, v ...any) {

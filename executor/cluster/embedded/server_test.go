@@ -130,6 +130,41 @@ func TestBrokenStore(t *testing.T) {
 	require.ErrorContains(t, err, "cannot be read back in full")
 }
 
+// TestHalfConsumer: a server that was killed while it made a consumer starts, and the consumer can be made again.
+func TestHalfConsumer(t *testing.T) {
+	dir := t.TempDir()
+	s, err := embedded.Start(t.Context(), embedded.Config{Dir: dir})
+	require.NoError(t, err)
+	nc, err := s.Connect()
+	require.NoError(t, err)
+	js, st := streamOf(t, nc)
+	_, err = js.Publish(t.Context(), "s.x", []byte("message"))
+	require.NoError(t, err)
+	config := jetstream.ConsumerConfig{Durable: "c", AckPolicy: jetstream.AckExplicitPolicy, AckWait: time.Second}
+	_, err = st.CreateConsumer(t.Context(), config)
+	require.NoError(t, err)
+	nc.Close()
+	s.Close()
+
+	for _, file := range []string{"meta.sum", "meta.inf"} {
+		require.NoError(t, os.Remove(filepath.Join(dir, "jetstream", "$G", "streams", "s", "obs", "c", file)))
+		s, err = embedded.Start(t.Context(), embedded.Config{Dir: dir})
+		require.NoError(t, err)
+		nc, err = s.Connect()
+		require.NoError(t, err)
+		_, st = streamOf(t, nc)
+		_, err = st.Consumer(t.Context(), "c")
+		require.ErrorIs(t, err, jetstream.ErrConsumerNotFound)
+		c, err := st.CreateConsumer(t.Context(), config)
+		require.NoError(t, err)
+		m, err := c.Next()
+		require.NoError(t, err)
+		require.Equal(t, "message", string(m.Data()))
+		nc.Close()
+		s.Close()
+	}
+}
+
 // TestStartEnds: a start ends with its context.
 func TestStartEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
