@@ -16,9 +16,6 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// DefaultTarget is the default of [ClientConfig.Target].
-const DefaultTarget = 30 * time.Millisecond
-
 // ClientConfig configures a [Client].
 type ClientConfig struct {
 	Queue Queue
@@ -28,8 +25,9 @@ type ClientConfig struct {
 	Executor *executor.Executor
 	Registry *Registry
 
-	// Target is what the calls of one partition should cost together. It should be many times the way of a message to
-	// the server and back. The default is [DefaultTarget].
+	// Target is what the calls of one partition should cost together. The default is 40 times the way of a message to
+	// the server and back, as the client measures it when it first needs it, and [DefaultTarget] at least. The cut of a
+	// graph then depends on that: for one that is always the same, Target is to be set.
 	Target time.Duration
 
 	// Patient makes Submit wait, as long as its context lets it, for workers that have the functions of the graph.
@@ -53,6 +51,7 @@ type Client struct {
 	store protocol.Store // q, for what submits
 	plans *jet.Plans
 
+	target target
 	counts clientCounts
 }
 
@@ -62,7 +61,6 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	c.Target = cmp.Or(c.Target, DefaultTarget)
 	if c.Trace == nil {
 		c.Trace = TraceFrom
 	}
@@ -99,7 +97,11 @@ func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	if c.c.Executor != nil && c.c.Registry != nil && g.cost() <= c.c.Target {
+	small, err := c.isSmall(ctx, g)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: graph %q was not submitted: %w", g.name, err)
+	}
+	if small && c.c.Executor != nil && c.c.Registry != nil {
 		results, err := Run(ctx, c.c.Executor, c.c.Registry, g)
 		var missing *MissingError
 		if !errors.As(err, &missing) {
@@ -190,12 +192,16 @@ func (c *Client) submit(ctx context.Context, g *Graph, s Submission) (*Handle, e
 
 // plan cuts the graph. Its classes are served by workers that live.
 func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]class, error) {
+	target, err := c.goal(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	for {
 		workers, err := workersOf(ctx, c.q)
 		if err != nil {
 			return nil, nil, err
 		}
-		plan, classes, err := c.cut(g, workers)
+		plan, classes, err := c.cut(g, target, workers)
 		if err == nil || !c.c.Patient {
 			return plan, classes, err
 		}
@@ -210,7 +216,7 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 
 // cut cuts the graph. All its partitions are of one class if a worker has all functions: they may then go to the same
 // worker. Otherwise each has a class of its own.
-func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, error) {
+func (c *Client) cut(g *Graph, target time.Duration, workers []notice) (*wire.Plan, map[string]class, error) {
 	if len(workers) == 0 {
 		return nil, nil, errors.New("no worker serves the queue")
 	}
@@ -222,7 +228,7 @@ func (c *Client) cut(g *Graph, workers []notice) (*wire.Plan, map[string]class, 
 	name := whole.name()
 	one := whole.coverage(workers)
 	classes := map[string]class{}
-	plan, err := newPlan(g, c.c.Target, func(functions []int32) string {
+	plan, err := newPlan(g, target, func(functions []int32) string {
 		if one == nil {
 			classes[name] = whole
 			return name

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 
@@ -14,6 +15,8 @@ type ClientStats struct {
 	Refused   uint64 // calls of Submit that have returned an error
 	Done      uint64 // runs that have ended with results, as Wait has seen
 	Failed    uint64 // runs that have ended without, as Wait has seen
+
+	Target time.Duration // ClientConfig.Target, or what was measured for it, or 0 if nothing was yet
 
 	Submit Histogram // the time of a Submit that has returned a run
 	Run    Histogram // from the end of Submit to that of the run, as Wait has seen it
@@ -34,6 +37,7 @@ func (c *Client) Stats() ClientStats {
 		Refused:   n.refused.Load(),
 		Done:      n.done.Load(),
 		Failed:    n.failed.Load(),
+		Target:    cmp.Or(c.c.Target, c.target.now()),
 		Submit:    n.submit.histogram(),
 		Run:       n.run.histogram(),
 	}

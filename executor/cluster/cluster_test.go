@@ -54,10 +54,11 @@ func work(t testing.TB, nc *nats.Conn, ex *executor.Executor, reg *cluster.Regis
 	return stop
 }
 
-// connect returns a client that waits for workers.
+// connect returns a client that waits for workers, and whose partitions do not depend on how fast the machine is.
 func connect(t testing.TB, nc *nats.Conn) *cluster.Client {
 	t.Helper()
-	c, err := cluster.NewClient(within(t), nc, cluster.ClientConfig{Queue: queue, Patient: true})
+	c, err := cluster.NewClient(within(t), nc, cluster.ClientConfig{
+		Queue: queue, Patient: true, Target: cluster.DefaultTarget})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c

@@ -51,9 +51,9 @@
 // # Partitions
 //
 // A partition waits for the results of others before it begins, and gives its own when it has ended. So partitions are
-// cut in such a way that no two wait for each other. [Call.Cost] says what a call is worth. Calls are together, as long
-// as they are worth less than a partition is to be: first with the only call that they wait for, or that waits for
-// them, of the largest [Call.Size] first; then with those beside them. Calls of one [Call.Colocate] key are always
-// together, and so are those that hold one [Semaphore], a call that chooses with those that it chooses from, and all
-// calls between these.
+// cut in such a way that no two wait for each other. [Call.Cost] says what a call is worth, and [ClientConfig.Target]
+// what a partition is to be worth. Calls are together, as long as they are worth less: first with the only call that
+// they wait for, or that waits for them, of the largest [Call.Size] first; then with those beside them. Calls of one
+// [Call.Colocate] key are always together, and so are those that hold one [Semaphore], a call that chooses with those
+// that it chooses from, and all calls between these.
 package cluster

@@ -52,7 +52,7 @@ func ExampleHandle_Watch() {
 	square := cluster.Register(reg, "square", func(_ context.Context, n int) (int, error) { return n * n, nil })
 	g := cluster.NewGraph("squares")
 	for n := range 4 {
-		square.Call(g, cluster.Value(n)).Cost(time.Second)
+		square.Call(g, cluster.Value(n)).Cost(time.Minute)
 	}
 	err := withQueue(reg, func(ctx context.Context, c *cluster.Client) error {
 		run, err := c.Submit(ctx, g, cluster.Submission{})

@@ -23,7 +23,7 @@ import (
 // hurried is a client that does not wait for workers.
 func hurried(t *testing.T, nc *nats.Conn) *cluster.Client {
 	t.Helper()
-	c, err := cluster.NewClient(within(t), nc, cluster.ClientConfig{Queue: queue})
+	c, err := cluster.NewClient(within(t), nc, cluster.ClientConfig{Queue: queue, Target: cluster.DefaultTarget})
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c

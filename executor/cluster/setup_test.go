@@ -95,7 +95,8 @@ func TestAccounts(t *testing.T) {
 		own := cluster.Queue{Name: user, Keep: time.Hour, Lease: time.Minute}
 		f := newFunctions()
 		stop := work(t, connect(), newExecutor(t), f.reg, cluster.WorkerConfig{Queue: own})
-		c, err := cluster.NewClient(within(t), connect(), cluster.ClientConfig{Queue: own, Patient: true})
+		c, err := cluster.NewClient(within(t), connect(), cluster.ClientConfig{
+			Queue: own, Patient: true, Target: cluster.DefaultTarget})
 		require.NoError(t, err)
 		g := cluster.NewGraph("g")
 		var all []cluster.Arg[int]

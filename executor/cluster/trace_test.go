@@ -52,7 +52,8 @@ func TestTrace(t *testing.T) {
 	var told seen
 	client := func(trace func(context.Context) (string, string)) *cluster.Client {
 		c, err := cluster.NewClient(within(t), s.Conn(), cluster.ClientConfig{
-			Queue: queue, Patient: true, Trace: trace, Report: func(err error) { told.add(err.Error()) },
+			Queue: queue, Patient: true, Target: cluster.DefaultTarget, Trace: trace,
+			Report: func(err error) { told.add(err.Error()) },
 		})
 		require.NoError(t, err)
 		t.Cleanup(c.Close)
@@ -85,8 +86,8 @@ func TestTrace(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, slices.Repeat([]string{test.want}, 5), got, name)
 	}
-	require.Equal(t, []string{`cluster: malformed trace: traceparent "hello"`, `cluster: malformed trace: tracestate "a=\n"`},
-		told.all())
+	require.Equal(t, []string{
+		`cluster: malformed trace: traceparent "hello"`, `cluster: malformed trace: tracestate "a=\n"`}, told.all())
 }
 
 // mark is the key of a value that a hook puts into contexts.

@@ -117,6 +117,41 @@ func TestTop(t *testing.T) {
 	ended.Wait()
 }
 
+// TestTopOfProcesses: top shows what each of several worker processes runs.
+func TestTopOfProcesses(t *testing.T) {
+	t.Setenv("NATS_URL", "")
+	o, err := parse([]string{"-workers", "2", "-slots", "1", "-sleep"}, io.Discard)
+	require.NoError(t, err)
+	s, err := begin(o, io.Discard)
+	require.NoError(t, err)
+	defer s.end()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	nc, err := s.connect(ctx, o)
+	require.NoError(t, err)
+	defer nc.Close()
+	c, err := s.client(ctx, nc, o)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, s.await(ctx, c))
+	h, err := c.Submit(ctx, workload.New().Graph(4, 4, workload.Effort{Time: time.Hour, Sleep: true}, 1).Graph,
+		cluster.Submission{ID: "long"})
+	require.NoError(t, err)
+	for p, err := range h.Watch(ctx, 100*time.Millisecond) {
+		require.NoError(t, err)
+		if len(p.Running) == 2 {
+			break
+		}
+	}
+	var out bytes.Buffer
+	require.NoError(t, top(ctx, []string{"-nats", s.url, "-queue", o.queue, "-once"}, &out))
+	for _, worker := range []string{"worker1", "worker2"} {
+		require.Regexp(t, `\n\d+ +long +`+worker+` +1 +mix#\d+ +[0-9.]+m?s\n`, out.String())
+		require.Regexp(t, `\n`+worker+` +1 +1 +\d+ +1\n`, out.String())
+	}
+	require.NoError(t, h.Cancel(ctx, nil))
+}
+
 // TestLongTables: a table leaves out what would not fit a screen.
 func TestLongTables(t *testing.T) {
 	var out bytes.Buffer

@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 	"time"
-
-	"github.com/magpie-go/magpie/executor/cluster"
 )
 
 // options say what is to be shown.
@@ -47,7 +45,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.IntVar(&o.width, "width", 200, "how many of them may run at the same time")
 	f.DurationVar(&o.cost, "cost", 5*time.Millisecond, "how long one takes")
 	f.BoolVar(&o.sleep, "sleep", false, "calls wait instead of computing: for more workers than CPUs")
-	f.DurationVar(&o.target, "target", cluster.DefaultTarget, "how long one partition takes")
+	f.DurationVar(&o.target, "target", 30*time.Millisecond, "how long one partition takes")
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the graph, and of what is killed")
 	f.Var(&o.kills, "kill", "what is killed when: worker=2s, server=3s and leader=4s, with commas between")
 	f.BoolVar(&o.verbose, "v", false, "print the errors that the processes go on after")

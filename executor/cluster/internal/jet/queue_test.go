@@ -283,7 +283,7 @@ func TestLostLease(t *testing.T) {
 	t.Parallel()
 	s := served.Start(t, embedded.Config{})
 	short := config
-	short.Lease = 300 * time.Millisecond
+	short.Lease = 2 * time.Second
 	q := open(t, s.Conn(), short)
 	begun, end := make(chan struct{}, 9), make(chan struct{})
 	pool := jet.NewPool(1, func(ctx context.Context, d *jet.Delivery) {

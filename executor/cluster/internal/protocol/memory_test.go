@@ -181,6 +181,29 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
+// TestSubmittedAgain: a run that is submitted again, the same or cut otherwise, goes on as it was submitted first.
+func TestSubmittedAgain(t *testing.T) {
+	m := submitted(t, diamond)
+	if err := Submit(t.Context(), m, "run", "c", wire.Encode(diamond), wire.Begin{Name: "y"}, someTrace); err != nil {
+		t.Fatal(err)
+	}
+	if err := Submit(t.Context(), m, "run", "c", wire.Encode(single), wire.Begin{Name: "z"}, someTrace); err != nil {
+		t.Fatal(err)
+	}
+	m.drain(t, func(part int) (wire.Output, error) {
+		if len(m.letters) > 0 {
+			return wire.Output{}, errors.New("a message was buried")
+		}
+		return serialOutput(part, nil), nil
+	})
+	if s := m.state(t); s.Phase != wire.Done || s.Begin.Name != "x" || len(m.letters) > 0 {
+		t.Fatalf("the state is %+v, letters %v", s, m.letters)
+	}
+	if _, err := Outputs(t.Context(), m, "run", 0, 1, 2, 3); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestResume: a run whose queue has lost its messages is led on.
 func TestResume(t *testing.T) {
 	m := submitted(t, diamond)

@@ -22,7 +22,7 @@ func (j *job) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if state.Final() {
+	if state.Final() || state.Plan != j.m.Plan { // the run was submitted again, cut otherwise: the first message leads on
 		return ErrEnded
 	}
 	if err := j.count(ctx); err != nil {
