@@ -21,8 +21,7 @@ type Gauges struct {
 	// MaxRuns is [Config.MaxRuns]. Unless it is 0, Inside is the number of runs and futures in progress that were started
 	// from outside, and Entering that of calls that wait for room.
 	MaxRuns, Inside, Entering int
-	// Active is the number of workers that run items, or help while they wait for a fork or a run. Workers that look for
-	// items, sleep or are blocked are not counted.
+	// Active is the number of workers that run items, or help while they wait for a fork or a run.
 	Active int
 	// Blocked is the number of workers in [Blocking] or found to wait outside it, Waiting that of others asleep in waits.
 	Blocked, Waiting int

@@ -117,7 +117,7 @@ func (r *JobRun) asRun() *Run {
 	return &r.Run
 }
 
-// Workers returns the number of workers of the executor, not counting spare ones, whose indices are the highest.
+// Workers returns the number of workers, not counting spare ones.
 func (r *JobRun) Workers() int { return r.core.configured }
 
 // WorkersAndSpares returns the number of workers that may run items of the run, spare ones included. It is constant.

@@ -72,8 +72,7 @@ func (ex *executor) stats() Stats {
 	return s
 }
 
-// Sub returns s with the difference to old, an earlier snapshot, in Workers, Total, RunsWaited, RunsRefused and
-// SilentBlocks. The other fields are those of s.
+// Sub returns s with the difference to old, an earlier snapshot, in all fields but Gauges, Share, Quota and Refused.
 func (s Stats) Sub(old Stats) Stats {
 	d := s
 	d.Workers = slices.Clone(s.Workers)
