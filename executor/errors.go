@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/internal/errfmt"
 )
 
@@ -32,11 +31,6 @@ var (
 
 	// ErrForgotten is the error of the Future of a [Promise] that became unreachable and was not resolved.
 	ErrForgotten = errors.New("executor: nothing refers to the Promise any more, so nothing can resolve it")
-
-	// ErrFIFO is the error of what needs a [Scope], on an executor whose Experiment.Deque is [deque.KindBWoSFIFO]: a run
-	// of [NewJob] or [Call], [First], and every function of package parallel.
-	ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Experiment.Deque is " +
-		deque.KindBWoSFIFO.String())
 
 	// errNotBegun is the error of a run whose Begin panicked. Start passes the panic on to its caller; a job that has
 	// kept the run gets this error.

@@ -7,13 +7,13 @@ type Gauges struct {
 	// Injected is the number of items in the queue that all workers share. Functions of a [Group] that wait for their turn
 	// are not counted, and those from outside of a Group without a limit count as one.
 	Injected int
-	// Queued is the number of items in each worker's deque, by worker ID, without those that no other thread can see:
+	// Queued is the number of items in each worker's deque, by worker index, without those that no other thread can see:
 	// private forks, items that the kind of deque hides, and all of a single worker that has run only graphs.
 	Queued []int
-	// States is what each worker does, by worker ID.
+	// States is what each worker does, by worker index.
 	States []WorkerState
-	// Goroutines is the number of the goroutine of each worker's thread, as it appears in a traceback, by worker ID. It is
-	// 0 for a worker without a thread and on an executor of [NewInline].
+	// Goroutines is the number of the goroutine of each worker's thread, as it appears in a traceback, by worker index. It
+	// is 0 for a worker without a thread and on an executor of [NewInline].
 	Goroutines []uint64
 	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
 	// worker that has run futures only counts those that have ended when it runs out of work.
@@ -21,12 +21,11 @@ type Gauges struct {
 	// MaxRuns is [Config.MaxRuns]. Unless it is 0, Inside is the number of runs and futures in progress that were started
 	// from outside, and Entering that of calls that wait for room.
 	MaxRuns, Inside, Entering int
-	// Active is the number of workers that run items, or help while they wait for a fork or a run. Workers that look for
-	// items, sleep or are blocked are not counted.
+	// Active is the number of workers that run items, or help while they wait for a fork or a run.
 	Active int
 	// Blocked is the number of workers in [Blocking] or found to wait outside it, Waiting that of others asleep in waits.
 	Blocked, Waiting int
-	// Silent has the IDs of the workers among Blocked that were found to wait outside Blocking.
+	// Silent has the indices of the workers among Blocked that were found to wait outside Blocking.
 	Silent []int
 	// Spares is the number of spare workers in service, and Standby the number of those on standby.
 	Spares, Standby int

@@ -75,13 +75,13 @@ func TestModelIsolation(t *testing.T) {
 		var waiting xatomic.Bool
 		helper := -1
 		outer.first = func(w *Worker) {
-			helper = w.ID()
+			helper = w.Index()
 			waiting.Store(true)
 			inner.ended(ex.Run(context.Background(), inner))
 			waiting.Store(false)
 		}
 		foreign := newJob(func(w *Worker) {
-			model.Assert(!waiting.Load() || w.ID() != helper, "a helper runs a foreign item")
+			model.Assert(!waiting.Load() || w.Index() != helper, "a helper runs a foreign item")
 		})
 		r := ex.Start(context.Background(), outer)
 		foreign.ended(ex.Run(context.Background(), foreign))
@@ -97,7 +97,7 @@ func TestModelIsolationFromOwn(t *testing.T) {
 		ex := start(n, p)
 		waiting, helper := false, 0
 		foreign := func(w *Worker) {
-			model.Assert(!waiting || w.ID() != helper,
+			model.Assert(!waiting || w.Index() != helper,
 				"a helper runs what does not belong to the run that it waits for")
 		}
 		outer, inner, other := newJob(nil), newJob(nothing), newJob(foreign)
@@ -106,7 +106,7 @@ func TestModelIsolationFromOwn(t *testing.T) {
 			outer.push(w, foreign)
 			awaited := ex.Start(context.Background(), inner)
 			r = ex.Start(context.Background(), other)
-			waiting, helper = true, w.ID()
+			waiting, helper = true, w.Index()
 			inner.ended(awaited.Wait())
 			waiting = false
 		}
@@ -128,13 +128,13 @@ func TestModelIsolationOfThieves(t *testing.T) {
 		var waiting [2]bool      // each worker's own
 		wait := func(w *Worker) {
 			started.Await()
-			waiting[w.ID()] = true
+			waiting[w.Index()] = true
 			awaited.ended(r.Wait())
-			waiting[w.ID()] = false
+			waiting[w.Index()] = false
 		}
 		j1, j2 := newJob(wait), newJob(nil)
 		j2.first = func(w *Worker) {
-			j2.push(w, func(w *Worker) { model.Assert(!waiting[w.ID()], "a helper runs a foreign item that it stole") })
+			j2.push(w, func(w *Worker) { model.Assert(!waiting[w.Index()], "a helper runs a foreign item that it stole") })
 			wait(w)
 		}
 		r1, r2 := ex.Start(context.Background(), j1), ex.Start(context.Background(), j2)

@@ -117,11 +117,11 @@ func (r *JobRun) asRun() *Run {
 	return &r.Run
 }
 
-// Workers returns the number of workers that may run items of the run, spare ones included. Their IDs are below it.
-func (r *JobRun) Workers() int { return len(r.core.roster) }
+// Workers returns the number of workers, not counting spare ones.
+func (r *JobRun) Workers() int { return r.core.configured }
 
-// Configured is Workers without spare ones, whose IDs are the highest.
-func (r *JobRun) Configured() int { return r.core.configured }
+// WorkersAndSpares returns the number of workers that may run items of the run, spare ones included. It is constant.
+func (r *JobRun) WorkersAndSpares() int { return len(r.core.roster) }
 
 // Alone reports whether w, the calling worker, is the only one that may run items of the run, so that the job can save
 // what only other workers need. Unless OnlyBlocking of [host.Threads] is set, it is true only for jobs whose Hooks have

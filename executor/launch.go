@@ -1,8 +1,10 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 )
 
 // launch starts j for the Executor of, nested in parent unless that is nil. w is the calling worker, or nil. launch
@@ -199,6 +201,8 @@ func (ex *core) forget(r *Run) {
 
 // RunOptions say how a run behaves beside other runs of its executor, see [With]. The zero value changes nothing.
 type RunOptions struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Name takes the place of the job's name in [Run.Name], dumps and the errors of a run that was cancelled. "" keeps the
 	// job's. Tasks of [NewJob] and [Call] have it as the name of their [TaskSet]'s job.
 	Name string
@@ -279,6 +283,27 @@ func (p Priority) String() string {
 	}
 	return fmt.Sprintf("Priority(%d)", int8(p))
 }
+
+// MarshalText returns the name of p. It implements [encoding.TextMarshaler].
+func (p Priority) MarshalText() ([]byte, error) {
+	if !p.isKnown() {
+		return nil, fmt.Errorf("executor: Priority is %d: use one of %v", int8(p), priorityNames)
+	}
+	return []byte(p.String()), nil
+}
+
+// UnmarshalText sets p to the value of that name. "" is Normal.
+func (p *Priority) UnmarshalText(name []byte) error {
+	i := slices.Index(priorityNames, cmp.Or(string(name), Normal.String()))
+	if i < 0 {
+		return fmt.Errorf("executor: Priority is %q: use one of %v", name, priorityNames)
+	}
+	*p = Low + Priority(i)
+	return nil
+}
+
+// priorityNames has the names from that of Low on.
+var priorityNames = []string{Low.String(), Normal.String(), High.String()}
 
 func (p Priority) isKnown() bool { return Low <= p && p <= High }
 

@@ -106,11 +106,11 @@ func TestPushWakesASleeper(t *testing.T) {
 		byOthers := 0
 		l := newLayer("pusher", nil)
 		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
-			pusher := w.ID()
+			pusher := w.Index()
 			for range rounds {
 				var ran atomic.Bool
 				l.push(w, func(w *executor.Worker, _ *executor.Item) *executor.Item {
-					if w.ID() != pusher {
+					if w.Index() != pusher {
 						byOthers++
 					}
 					ran.Store(true)

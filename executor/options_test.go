@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -365,4 +366,25 @@ func TestLimitLetsOthersIn(t *testing.T) {
 		stop.Store(true)
 		require.NoError(t, r.Wait())
 	})
+}
+
+// A priority is a name in flags, JSON and the like.
+func TestPriorityText(t *testing.T) {
+	for p, name := range map[executor.Priority]string{
+		executor.Low: "low", executor.Normal: "normal", executor.High: "high",
+	} {
+		text, err := json.Marshal(map[string]executor.Priority{"priority": p})
+		require.NoError(t, err)
+		require.JSONEq(t, `{"priority": "`+name+`"}`, string(text))
+		var o struct{ Priority executor.Priority }
+		require.NoError(t, json.Unmarshal(text, &o))
+		require.Equal(t, p, o.Priority)
+	}
+	p := executor.High
+	require.NoError(t, p.UnmarshalText(nil))
+	require.Equal(t, executor.Normal, p)
+	require.EqualError(t, p.UnmarshalText([]byte("urgent")),
+		`executor: Priority is "urgent": use one of [low normal high]`)
+	_, err := executor.Priority(9).MarshalText()
+	require.EqualError(t, err, "executor: Priority is 9: use one of [low normal high]")
 }

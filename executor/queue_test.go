@@ -78,12 +78,12 @@ func TestQueueFIFO(t *testing.T) {
 		require.IsIncreasing(t, ran)
 
 		_, err := executor.Call(t.Context(), ex, fib, 3)
-		require.ErrorIs(t, err, executor.ErrFIFO)
+		require.ErrorIs(t, err, experiment.ErrFIFO)
 		require.ErrorIs(t, ex.Run(t.Context(), executor.NewJob("f", func(*executor.Scope) error { return nil })),
-			executor.ErrFIFO)
+			experiment.ErrFIFO)
 		one := func(context.Context) (int, error) { return 1, nil }
 		_, err = executor.First(t.Context(), ex, one)
-		require.ErrorIs(t, err, executor.ErrFIFO)
+		require.ErrorIs(t, err, experiment.ErrFIFO)
 		v, err := executor.Async(t.Context(), ex, one).Wait()
 		require.NoError(t, err)
 		require.Equal(t, 1, v)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -172,7 +173,7 @@ func (r *scopeRun) init() {
 // begin begins run, which calls fn.
 func (r *scopeRun) begin(run *JobRun, fn func(*Scope) error) (*Item, error) {
 	if executorOf(run.core).cfg.chosen.Deque.FIFO() {
-		return nil, ErrFIFO
+		return nil, experiment.ErrFIFO
 	}
 	r.fn = fn
 	r.left.Start(1)

@@ -231,7 +231,7 @@ func TestSparesConfig(t *testing.T) {
 		require.Equal(t, c.workers, ex.Workers())
 		l := newLayer("ids", nil)
 		l.first = func(*executor.Worker, *executor.Item) *executor.Item {
-			if n := l.Run().Workers(); n != c.ids {
+			if n := l.Run().WorkersAndSpares(); n != c.ids {
 				t.Errorf("%+v: %d IDs", c, n)
 			}
 			return nil

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Stacks returns the stack of each worker's goroutine as it appears in a traceback, by worker ID, or "" for a worker
+// Stacks returns the stack of each worker's goroutine as it appears in a traceback, by worker index, or "" for a worker
 // without a thread and for an executor of [NewInline]. While a caller of [Executor.Run] has a worker's place, the stack
 // is the caller's. If that has more than a hundred frames it may be the sleeping worker's. Stacks stops the whole
 // process, for about a microsecond for each frame of all goroutines. It is for a look now and then.

@@ -15,7 +15,7 @@ import (
 // whose function is not called, once a worker comes to them. Counters never decrease, and keep their last values after
 // Close. Gauges do not lag, but they are read one after the other, and so need not agree.
 type Stats struct {
-	Workers []WorkerStats   // by worker ID; spare workers follow the others, as many as were needed so far
+	Workers []WorkerStats   // by worker index; spare workers follow the others, as many as were needed so far
 	Total   WorkerStats     // the sum of Workers
 	Share   host.ShareStats // with a Share in Config.Host
 	Quota   host.QuotaStats // with a QuotaShare there
@@ -72,8 +72,7 @@ func (ex *executor) stats() Stats {
 	return s
 }
 
-// Sub returns s with the difference to old, an earlier snapshot, in Workers, Total, RunsWaited, RunsRefused and
-// SilentBlocks. The other fields are those of s.
+// Sub returns s with the difference to old, an earlier snapshot, in all fields but Gauges, Share, Quota and Refused.
 func (s Stats) Sub(old Stats) Stats {
 	d := s
 	d.Workers = slices.Clone(s.Workers)

@@ -20,7 +20,7 @@ func TestModelAwait(t *testing.T) {
 		var reached, seen xatomic.Bool
 		pass := func(w *Worker) {
 			b.meet(w)
-			if w.ID() == helper {
+			if w.Index() == helper {
 				return
 			}
 			reached.Store(true)
@@ -32,7 +32,7 @@ func TestModelAwait(t *testing.T) {
 			pass(w)
 		}
 		outer.first = func(w *Worker) {
-			helper = w.ID()
+			helper = w.Index()
 			r := ex.Start(context.Background(), inner)
 			inner.r.Await(reached.Load)
 			seen.Store(true)

@@ -52,9 +52,9 @@ type waits struct {
 	blocking bool // the item being run is in Blocking
 }
 
-// ID returns the worker's index, from 0 to JobRun.Workers-1. No two items run under one ID at a time, unless one waits
-// for the other. Any thread.
-func (w *Worker) ID() int { return w.id }
+// Index returns the worker's index, from 0 to WorkersAndSpares-1 of a [JobRun]. No two items run under one index at a
+// time, unless one waits for the other. Any thread.
+func (w *Worker) Index() int { return w.id }
 
 // run returns the run of the item being run; nil if w is nil.
 func (w *Worker) run() *Run {

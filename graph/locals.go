@@ -15,14 +15,14 @@ import (
 // to the lender. A worker uses the lender's fields on its own stack only, and what it runs in between leaves them as
 // they were. The run around the part ends after it.
 func (r *runState) haveLocals(run *executor.JobRun, around *runState) {
-	n := run.Workers()
+	n := run.WorkersAndSpares()
 	switch {
 	case len(r.locals) >= n:
 	case around != nil && !r.isDynamic() && r.limited == nil:
 		r.locals, r.borrows = around.locals, true
 	default:
 		r.locals = make([]xatomic.Pointer[local], n)
-		configured := make([]local, run.Configured())
+		configured := make([]local, run.Workers())
 		for i := range configured {
 			r.locals[i].Store(&configured[i])
 		}
@@ -39,13 +39,13 @@ func (r *runState) returnLocals() {
 // haveLocal makes sure that the calling worker has a local. An executor may have hundreds of spares, and most never run
 // a task of the graph. Enter calls it, so that nothing else need ask.
 func (r *runState) haveLocal(w *executor.Worker) {
-	if p := &r.locals[w.ID()]; p.Load() == nil {
+	if p := &r.locals[w.Index()]; p.Load() == nil {
 		p.Store(new(local))
 	}
 }
 
 // local returns the local of the calling worker, between Enter and Leave.
-func (r *runState) local(w *executor.Worker) *local { return r.locals[w.ID()].Load() }
+func (r *runState) local(w *executor.Worker) *local { return r.locals[w.Index()].Load() }
 
 // allLocals holds the locals made so far.
 func (r *runState) allLocals() iter.Seq[*local] {

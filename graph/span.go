@@ -118,7 +118,7 @@ func execSpan(w *executor.Worker, it *executor.Item) *executor.Item {
 		l.drop(s)
 		return nil
 	}
-	if s.owner.Get() == w.ID() {
+	if s.owner.Get() == w.Index() {
 		if l.span != s {
 			l.detach()
 			s.refs.Add(1)
@@ -232,7 +232,7 @@ func (r *runState) newSpan(w *executor.Worker, l *local, lo, hi uint32) *spanIte
 		l.pooled--
 	}
 	s.Body = &r.Body
-	s.owner.Set(w.ID())
+	s.owner.Set(w.Index())
 	s.refs.Store(2)
 	s.tasks.Set(lo, hi)
 	return s

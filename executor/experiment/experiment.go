@@ -9,11 +9,17 @@
 package experiment
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 )
+
+// ErrFIFO is the error of what needs an executor.Scope, on an executor whose Deque is [deque.KindBWoSFIFO]: a run of
+// executor.NewJob or Call, First, and every function of package parallel.
+var ErrFIFO = errors.New("executor: a Scope needs a deque that gives the newest item back, and Experiment.Deque is " +
+	deque.KindBWoSFIFO.String())
 
 // Options are what a comparison sets in executor.Config. New refuses a name that it does not know, and an option that
 // the policy or the kind of deque does not have; the error lists the names. "" and 0 are the defaults.
@@ -72,7 +78,7 @@ type Options struct {
 	// [deque.KindBWoSFIFO] to the queue that all workers share. It is not lost, and the worker does not wait. Items
 	// that a worker gives away, because it blocks or a caller leaves its place, go to the shared queue too: with
 	// [deque.KindBWoSFIFO] they come behind younger ones there. With that kind a run of executor.NewJob or Call fails
-	// with executor.ErrFIFO. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt no items,
+	// with [ErrFIFO]. With [deque.KindPDQS] a worker that waits in a Join, a Wait or a Run is dealt no items,
 	// and helps only with items that others have shown because a worker was about to sleep.
 	//
 	// If the kind hides items, see [deque.Kind.Hides], a task must wait for items that it has pushed only by the means

@@ -14,6 +14,8 @@ import "github.com/magpie-go/magpie/executor/internal/hosting"
 
 // Options are the part of an executor.Config that is about the rest of the process, and of the machine.
 type Options struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it until Close by its number of workers and
 	// a third of that, rounded up. So a busy worker never keeps a goroutine from running. The third is for the garbage
 	// collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of
@@ -38,4 +40,6 @@ type Sharing interface {
 	Checked(workers int, bad func(format string, args ...any)) Sharing
 	// Begin begins the sharing of an executor that has no workers yet. The receiver is one that Checked has returned.
 	Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats]
+
+	sealed() // a method may be added
 }

@@ -39,6 +39,8 @@ func (q QuotaShare) Checked(_ int, bad func(format string, args ...any)) Sharing
 // isPart reports whether q is a part of a quota, or 0.
 func (q QuotaShare) isPart() bool { return q >= 0 && q < 1 }
 
+func (QuotaShare) sealed() {}
+
 // Begin implements [Sharing].
 func (q QuotaShare) Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats] {
 	defaults := (&Share{}).withDefaults(on.Workers(), nil) // for its Cycle

@@ -80,6 +80,8 @@ func (s *Share) Checked(workers int, bad func(format string, args ...any)) Shari
 	return s.withDefaults(workers, bad)
 }
 
+func (*Share) sealed() {}
+
 // Begin implements [Sharing].
 func (s *Share) Begin(on hosting.Machine) hosting.Sharing[ShareStats, QuotaStats] {
 	return newSharing(on, s, true, float64(s.QuotaShare))

@@ -109,7 +109,7 @@ type Sample struct {
 	// Value is the value that Read has found. Its kind is [KindBad] if there is no metric of that name, or if the
 	// executor does not have it.
 	Value Value
-	// Workers has the value of each worker, by worker ID, if the metric is per worker. Spare workers follow the others,
+	// Workers has the value of each worker, by worker index, if the metric is per worker. Spare workers follow the others,
 	// as many as were needed so far. Read uses the memory of the slice again.
 	Workers []Value
 }

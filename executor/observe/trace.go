@@ -19,6 +19,8 @@ import (
 
 // TraceOptions change what a [Trace] writes. The zero value is a good choice.
 type TraceOptions struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Buffer is the number of events that each worker has room for until they are written, rounded up to a power of
 	// two, from 64 to a million. An event takes 56 bytes, and one of a failure its text besides, a kilobyte at most. 0 or
 	// less means 8192.

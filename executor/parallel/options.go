@@ -10,6 +10,8 @@ import (
 // Options select the executor, the size of the pieces, and how many workers take part. The zero value is a good choice.
 // A call panics if Grain, Workers or MaxAhead is negative, or MaxAhead above 65536.
 type Options struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Executor runs the work. nil stands for the executor of the context, see [executor.FromContext]: a task that
 	// passes the context that it was given need not know its executor. If the context has none, nil stands for
 	// [executor.Default].

@@ -69,7 +69,7 @@ func unbound(*Token) error { return nil }
 // bind gives the stages of a run functions of its own.
 func (s *run) bind(r *executor.JobRun) {
 	if s.lines == 0 {
-		s.lines = max(2, r.Configured())
+		s.lines = max(2, r.Workers())
 	}
 	b := &binding{lines: s.lines}
 	s.binder(b)

@@ -11,6 +11,8 @@ import (
 
 // Options are the choices of a [Pool]. The zero value is one queue for all workers.
 type Options struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Queue is how the tasks are kept.
 	Queue Queue
 	// Stealing is what a worker without a task takes from others. It is for the queues PerThread and PerThreadFIFO.

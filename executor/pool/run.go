@@ -77,7 +77,7 @@ func (p *Pool) Begin(r *executor.JobRun) (*executor.Item, error) {
 func (s *run) start(w *executor.Worker, _ *executor.Item) *executor.Item {
 	r := s.Run()
 	r.Uncount(w)
-	s.drainers = make([]drainer, min(cmp.Or(s.opts.Drainers, r.Configured()), len(s.tasks)))
+	s.drainers = make([]drainer, min(cmp.Or(s.opts.Drainers, r.Workers()), len(s.tasks)))
 	for i := range s.drainers {
 		d := &s.drainers[i]
 		d.run, d.index = s, i

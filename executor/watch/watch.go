@@ -51,6 +51,8 @@ import (
 
 // Options say what a [Watcher] reports. The zero value is a good choice.
 type Options struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// NoProgress is for how long no task has ended, when a stall is reported. 0 means 10 seconds, a negative duration
 	// never.
 	NoProgress time.Duration

@@ -38,6 +38,8 @@ const ScopeName = "github.com/magpie-go/magpie/executor/metrics/otel"
 
 // Options are the choices of a [Registration].
 type Options struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Provider makes the instruments. nil means the global provider.
 	Provider metric.MeterProvider
 	// Totals leaves the attribute worker out: each metric is the sum over all workers. It is for executors with so many

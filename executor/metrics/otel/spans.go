@@ -17,6 +17,8 @@ import (
 
 // SpanOptions are the choices of [Spans].
 type SpanOptions struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Provider makes the tracer. nil means the global provider.
 	Provider trace.TracerProvider
 	// RunsOnly leaves the tasks out. A function then finds the span of its run in its context.

@@ -11,6 +11,8 @@ import (
 
 // LatencyOptions are the choices of [Latencies].
 type LatencyOptions struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Tasks measures each task too, by the names of its job and of itself. It is for programs whose names are few.
 	Tasks bool
 }

@@ -33,6 +33,8 @@ type Table[K comparable, V any] struct {
 
 type part struct{ Inner bool }
 
+type Point struct{ X, Y int }
+
 func (*Table[K, V]) Each(do func(key K, value V) bool) {}
 func (*Table[K, V]) hidden() {}
 
@@ -82,6 +84,10 @@ package p: method (Number) Text(int) string
 package p: method (Table) Read([]byte) (int, error)
 package p: type Number int
 package p: type Other = Number
+package p: type Point struct
+package p: type Point struct, X int
+package p: type Point struct, Y int
+package p: type Point struct, comparable
 package p: type Sealed interface, Kind() int
 package p: type Sealed interface, for this module only
 package p: type Source interface { Close, Next }
@@ -115,6 +121,7 @@ func TestBroken(t *testing.T) {
 		"method of an interface": {"Close() error", "Close() error\nReset()", true, 2},
 		"interface sealed":       {"Close() error", "Close() error\nsealed()", true, 1},
 		"constraint":             {"[K comparable, V any] struct", "[K comparable, V comparable] struct", true, 1},
+		"field not comparable":   {"X, Y int", "X, Y int; Z []int", true, 1},
 		"function added":         {"func small()", "func Small()", false, 1},
 		"field added":            {"rows map", "Rows map", false, 1},
 		"parameter renamed":      {"base int", "radix int", false, 0},

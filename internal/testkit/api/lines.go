@@ -59,6 +59,9 @@ func (l *lister) typeName(o *types.TypeName) {
 	switch under := named.Underlying().(type) {
 	case *types.Struct:
 		l.add("type %s struct", head)
+		if isPlain(under) && types.Comparable(named) {
+			l.add("type %s struct, comparable", name)
+		}
 		l.fields(name, under)
 	case *types.Interface:
 		l.interfaceOf(name, head, under)
@@ -93,6 +96,16 @@ func (l *lister) fields(name string, s *types.Struct) {
 			l.fields(name, inner)
 		}
 	}
+}
+
+// isPlain reports whether s is a value that programs see all of: they may compare it, or use it as the key of a map.
+func isPlain(s *types.Struct) bool {
+	for f := range s.Fields() {
+		if !f.Exported() || f.Embedded() {
+			return false
+		}
+	}
+	return s.NumFields() > 0
 }
 
 // interfaceOf lists an interface. Its first line names all methods, since one more breaks what implements it, unless no
@@ -131,8 +144,17 @@ func (l *lister) parameters(list *types.TypeParamList) string {
 
 // signature returns the text of a signature from its type parameters on.
 func (l *lister) signature(s *types.Signature) string {
-	plain := types.NewSignatureType(nil, nil, nil, s.Params(), s.Results(), s.Variadic())
+	plain := types.NewSignatureType(nil, nil, nil, unnamed(s.Params()), unnamed(s.Results()), s.Variadic())
 	return l.parameters(s.TypeParams()) + strings.TrimPrefix(l.text(plain), "func")
+}
+
+// unnamed returns the tuple without names. Compilers give blank ones names that do not parse.
+func unnamed(t *types.Tuple) *types.Tuple {
+	var all []*types.Var
+	for v := range t.Variables() {
+		all = append(all, types.NewParam(v.Pos(), v.Pkg(), "", v.Type()))
+	}
+	return types.NewTuple(all...)
 }
 
 // text returns the text of a type, without the names of parameters. Types of other packages have the last part of the
