@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -151,6 +152,58 @@ func TestCallOfContext(t *testing.T) {
 		_, err = executor.Call(context.Background(), ex, seven, 0)
 		require.NoError(t, err)
 	}
+}
+
+// A lateContext is a context whose end is told late to what follows it: the thread that does so asks for Err first.
+type lateContext struct {
+	context.Context
+	home       int64 // a thread that does not wait in Err
+	ending     bool  // of that thread
+	after      func()
+	asked, let chan struct{}
+}
+
+func (c *lateContext) Done() <-chan struct{} { return c.let }
+
+func (c *lateContext) AfterFunc(f func()) (stop func() bool) {
+	c.after = f
+	return func() bool { return false }
+}
+
+func (c *lateContext) Err() error {
+	switch {
+	case executor.Thread() != c.home:
+		close(c.asked)
+		<-c.let
+	case !c.ending:
+		return nil
+	}
+	return context.Canceled
+}
+
+// TestCallOfLateContext: the end of a call's context does not cancel a later call, although it is told so late.
+func TestCallOfLateContext(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	ex := atCall(t, executor.Config{Workers: 1})
+	ctx := &lateContext{
+		Context: context.Background(), home: executor.Thread(), asked: make(chan struct{}), let: make(chan struct{}),
+	}
+	_, err := executor.Call(ctx, ex, func(*executor.Scope, int) int {
+		ctx.ending = true
+		ctx.after()
+		ctx.ending = false
+		<-ctx.asked
+		return 7
+	}, 0)
+	require.NoError(t, err)
+	_, err = executor.Call(context.Background(), ex, func(s *executor.Scope, _ int) int {
+		close(ctx.let)
+		time.Sleep(5 * time.Millisecond) // long enough, as a rule, for the end to be told
+		require.False(t, s.Stopped())
+		return 7
+	}, 0)
+	require.NoError(t, err)
 }
 
 // TestCallGoexit: a call that ends the caller leaves nothing taken.

@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -73,6 +74,69 @@ func TestGroupForgetsFunctions(t *testing.T) {
 	eventually(func() bool { runtime.GC(); return freed.Load() == n })
 	close(gate)
 	require.NoError(t, g.Wait())
+}
+
+// After Wait an executor keeps neither a group, nor its context, nor its functions alive, also if another worker has
+// called the rest of a batch.
+func TestGroupIsForgotten(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: 1})
+	var freed atomic.Int32
+	big := func() *[1 << 10]byte {
+		p := new([1 << 10]byte)
+		runtime.AddCleanup(p, func(int) { freed.Add(1) }, 0)
+		return p
+	}
+	const n = 10
+	func() {
+		g, _ := executor.GroupWithContext(context.WithValue(context.Background(), callKey{}, big()), ex)
+		let := hold(g)
+		var called sync.WaitGroup
+		called.Add(n)
+		g.Go(func() error { executor.Blocking(called.Wait); return nil })
+		for range n {
+			p := big()
+			g.Go(func() error { p[0]++; called.Done(); return nil })
+		}
+		let()
+		require.NoError(t, g.Wait())
+	}()
+	testkit.Until(t, "the group is free", func() bool { runtime.GC(); return freed.Load() == n+1 })
+}
+
+// Workers sleep while a group, for which nobody waits, has no function.
+func TestGroupRests(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		ex := newExecutor(t, executor.Config{Workers: workers, Callers: executor.IdleCallers, Spares: -1})
+		g := executor.NewGroup(ex)
+		let := hold(g)
+		var called sync.WaitGroup
+		const n = 10
+		called.Add(n)
+		for range n {
+			g.Go(func() error { called.Done(); return nil })
+		}
+		let()
+		called.Wait()
+		within(t, ex, func() { comesToRest(t, ex) })
+		require.NoError(t, g.Wait())
+	}
+}
+
+// A function that comes from outside after Close is not called, also if others still wait for a worker.
+func TestGroupClosedWhileFunctionsWait(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: -1})
+	g := executor.NewGroup(ex)
+	let := hold(g)
+	called := false
+	g.Go(func() error { called = true; return nil })
+	var closing sync.WaitGroup
+	closing.Go(func() { _ = ex.Close() })
+	testkit.Until(t, "the executor is closed", func() bool { return ex.Stats().Gauges.Closed })
+	g.Go(func() error { t.Error("called"); return nil })
+	let()
+	require.Equal(t, executor.ErrClosed, g.Wait())
+	closing.Wait()
+	require.True(t, called)
 }
 
 // Functions that wait for a worker take little memory.
