@@ -62,7 +62,7 @@ func affinity(thread int) (cpus []int, err error) {
 // OnlineCPUs returns the CPUs of the machine that are online, in ascending order, or nil if they are unknown.
 //
 // Any thread.
-func OnlineCPUs() []int { return onlineCPUs(os.DirFS("/")) }
+func OnlineCPUs() []int { return onlineCPUs(machine) }
 
 const cpuDir = "sys/devices/system/cpu"
 
@@ -72,7 +72,7 @@ func onlineCPUs(root fsys) []int { return parseCPUs(readString(root, cpuDir+"/on
 // of which it is unknown have a core each.
 //
 // Any thread.
-func CoresFirst(cpus []int) []int { return coresFirst(os.DirFS("/"), cpus) }
+func CoresFirst(cpus []int) []int { return coresFirst(machine, cpus) }
 
 func coresFirst(root fsys, cpus []int) []int {
 	type place struct{ cpu, nth int }

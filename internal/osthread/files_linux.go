@@ -2,14 +2,40 @@ package osthread
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // fsys is the root of the file system; a test passes a tree of its own.
 type fsys = fs.FS
+
+// machine is the root of the machine's file system.
+var machine fsys = systemCalls{os.DirFS("/")}
+
+// systemCalls reads a file by an open, two reads and a close. Package os makes eleven calls for a file of /proc: it
+// also asks for its size, and whether it can be polled. A look at /proc reads a file of each process.
+type systemCalls struct{ fs.FS }
+
+// ReadFile implements fs.ReadFileFS.
+func (systemCalls) ReadFile(name string) ([]byte, error) {
+	fd, err := unix.Open("/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	for b := make([]byte, 0, 2048); ; b = slices.Grow(b, 1) {
+		n, err := unix.Read(fd, b[len(b):cap(b)])
+		if n <= 0 {
+			return b, err
+		}
+		b = b[:len(b)+n]
+	}
+}
 
 func readString(root fsys, name string) string {
 	b, err := fs.ReadFile(root, name)
@@ -43,6 +69,19 @@ func readFields(root fsys, name string) map[string]int64 {
 		m[strings.TrimSuffix(f[0], ":")] = n
 	}
 	return m
+}
+
+// fieldOf returns the number in a line like "Threads: 7", or the first number of "Uid: 5 6 7 8", or 0 if there is none.
+func fieldOf(text, name string) int64 {
+	name += ":\t"
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			first, _, _ := strings.Cut(strings.TrimSpace(rest), "\t")
+			n, _ := strconv.ParseInt(first, 10, 64)
+			return n
+		}
+	}
+	return 0
 }
 
 // cgroups lists the directories of the process's cgroup and of the cgroups above it, relative to root, lowest first.

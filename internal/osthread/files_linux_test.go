@@ -1,6 +1,11 @@
 package osthread
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -24,6 +29,41 @@ func TestReadFields(t *testing.T) {
 	require.Equal(t, map[string]int64{"VmHWM": 1868 << 10, "Threads": 7, "Uid": 5}, readFields(root, "status"))
 	require.Equal(t, map[string]int64{"anon": 1, "inactive_file": 2}, readFields(root, "stat"))
 	require.Empty(t, readFields(root, "missing"))
+}
+
+func TestFieldOf(t *testing.T) {
+	const status = "Name:\tUid:\nPPid:\t4\nPid:\t3\nUid:\t5\t6\t7\t8\nThreads:\t9\nSeccomp:\trubbish\nNoNewPrivs:"
+	for name, want := range map[string]int64{
+		"Pid": 3, "PPid": 4, "Uid": 5, "Threads": 9, "Name": 0, "Seccomp": 0, "NoNewPrivs": 0, "Missing": 0, "pid": 0,
+	} {
+		require.Equal(t, want, fieldOf(status, name), name)
+	}
+}
+
+// TestMachine: the machine's files are read whole, as package os reads them.
+func TestMachine(t *testing.T) {
+	dir := t.TempDir()
+	for _, size := range []int{0, 1, 2047, 2048, 2049, 100_000} {
+		name := filepath.Join(dir, strconv.Itoa(size))
+		want := strings.Repeat("magpie", size)[:size]
+		require.NoError(t, os.WriteFile(name, []byte(want), 0o600))
+		require.Equal(t, want, readString(machine, name[1:]), size)
+	}
+	require.NotEmpty(t, readString(machine, "proc/self/status"))
+	for _, name := range []string{"missing", ""} { // the other one is a folder
+		_, err := fs.ReadFile(machine, filepath.Join(dir, name)[1:])
+		require.Error(t, err)
+	}
+	fds := func() int {
+		all, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(all)
+	}
+	before := fds()
+	for range 100 {
+		readString(machine, "proc/self/status")
+	}
+	require.Less(t, fds(), before+50, "files stay open")
 }
 
 func TestReadInt(t *testing.T) {

@@ -1,12 +1,10 @@
 package osthread
 
-import "os"
-
 // AvailableMemory returns how many bytes the process may still use before the system, its cgroup or a cgroup above
 // refuses. The result is at least 1 where it is known; 0 means unknown.
 //
 // Any thread.
-func AvailableMemory() int64 { return availableMemory(os.DirFS("/")) }
+func AvailableMemory() int64 { return availableMemory(machine) }
 
 func availableMemory(root fsys) int64 {
 	free := readFields(root, "proc/meminfo")["MemAvailable"]

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// A limit is an allowed number of threads or processes, and the number in use.
+// A limit is an allowed number of threads or processes, and the number in use, or a part of it that leaves too few.
 type limit struct {
 	name      string
 	max, used int64
@@ -26,7 +26,7 @@ func checkRoom(limits []limit, n, others int64) error {
 	for _, l := range limits {
 		if l.max-l.used < n+others {
 			return fmt.Errorf("%d more threads, and %d that the process may start besides, "+
-				"do not fit %s: %d allowed, %d in use: ask for fewer, or %s",
+				"do not fit %s: %d allowed, %d or more in use: ask for fewer, or %s",
 				n, others, l.name, l.max, l.used, l.remedy)
 		}
 	}

@@ -5,7 +5,6 @@ package osthread
 import (
 	"io/fs"
 	"os"
-	"path"
 	"runtime"
 	"strconv"
 	"strings"
@@ -42,18 +41,19 @@ func Claim(n, ps int) error {
 func look(n, ps int64) error {
 	c := &claimed
 	begin := time.Now()
-	limits, threads := currentLimits(os.DirFS("/"))
-	others := c.others(threads, runtime.GOMAXPROCS(0)+int(ps))
+	others := func(threads int64) int64 { return c.others(threads, runtime.GOMAXPROCS(0)+int(ps)) }
+	limits, threads := currentLimits(machine, func(threads int64) int64 { return n + others(threads) })
 	c.plenty = plenty{}
-	if err := checkRoom(limits, n, others); err != nil {
+	if err := checkRoom(limits, n, others(threads)); err != nil {
 		return err
 	}
 	c.add(n)
 	c.ps += ps
+	c.refusal.since = time.Time{}
 	end := time.Now()
 	c.plenty = plenty{
 		until: end.Add(holds(end.Sub(begin))),
-		n:     min(left(limits)-others-n, 1<<20)/plentyShare - plentyLeast,
+		n:     min(left(limits)-others(threads)-n, 1<<20)/plentyShare - plentyLeast,
 	}
 	return nil
 }
@@ -69,9 +69,14 @@ func (c *claim) add(n int64) {
 // Arbitrary.
 func holds(cost time.Duration) time.Duration { return max(20*time.Millisecond, 50*cost) }
 
-// refuses is how long a refusal holds: longer, since each Blocking asks while there is no room, and looks are to add no
-// more than some percent to what it costs.
-func refuses(cost time.Duration) time.Duration { return max(20*time.Millisecond, 200*cost) }
+// longRefusal is as long as a refusal holds, unless the look has cost much. Tasks in Blocking use a few percent of the
+// processors. So a look that costs a millisecond adds some percent to that once a second, but not once in 200 ms.
+const longRefusal = time.Second
+
+// refuses is how long a refusal holds if there has been no room for the given time: so long again.
+func refuses(cost, lasted time.Duration) time.Duration {
+	return max(20*time.Millisecond, 200*cost, min(lasted, longRefusal))
+}
 
 // plenty is room that is far from the limits. Others may take from it as well, so that little of it counts.
 type plenty struct {
@@ -116,6 +121,7 @@ func ClaimAnyway() {
 
 // A refusal says that there is no room for spares.
 type refusal struct {
+	since time.Time // no look has found room; zero: the last one has
 	until time.Time
 	tell  map[any]func() // to call when the refusal is over; a timer is set while there are any
 }
@@ -137,9 +143,16 @@ func ClaimSpare() bool {
 	if look(1, 0) == nil {
 		return true
 	}
-	end := time.Now()
-	r.until = end.Add(refuses(end.Sub(begin)))
+	r.renew(begin, time.Now())
 	return false
+}
+
+// renew notes that a look has found no room. A refusal that was over for long is not the same one.
+func (r *refusal) renew(begin, end time.Time) {
+	if r.since.IsZero() || begin.Sub(r.until) > longRefusal {
+		r.since = begin
+	}
+	r.until = end.Add(refuses(end.Sub(begin), end.Sub(r.since)))
 }
 
 // AfterRefusal arranges that again is called when a refusal of ClaimSpare is over, on a goroutine of its own. Of
@@ -169,24 +182,28 @@ func (r *refusal) isOver() {
 }
 
 // currentLimits reads the limits that bind the process, and the number of its threads: of several counts, before and
-// after, the one that leaves most to be started.
-func currentLimits(root fsys) (limits []limit, threads int64) {
-	before := readFields(root, "proc/self/status")["Threads"]
+// after, the one that leaves most to be started. needed returns how many more threads there are to be if there are so
+// many now, fewer if there are more.
+func currentLimits(root fsys, needed func(threads int64) int64) (limits []limit, threads int64) {
+	before := threadsNow(root)
 	limits = threadLimits(root, maximum.ask)
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
-		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid())...)
+		few := needed(min(before, limits[0].used))
+		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid(), few)...)
 	}
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err == nil && r.Cur < 1<<62 {
 		limits = append(limits, spaceLimit(root, int64(r.Cur), before)...)
 	}
-	return limits, min(before, limits[0].used, readFields(root, "proc/self/status")["Threads"])
+	return limits, min(before, limits[0].used, threadsNow(root))
 }
+
+// threadsNow returns the number of threads of the process.
+func threadsNow(root fsys) int64 { return fieldOf(readString(root, "proc/self/status"), "Threads") }
 
 // threadLimits reads the limits that bind every user. The runtime's limit comes from runtimeMax, the others from files.
 func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
-	status := readFields(root, "proc/self/status")
-	threads := status["Threads"]
+	threads := threadsNow(root)
 	limits := []limit{{"the Go runtime's limit", runtimeMax(threads), threads, "raise it with debug.SetMaxThreads"}}
 	if most, ok := readInt(root, "proc/sys/kernel/threads-max"); ok {
 		limits = append(limits, limit{"kernel.threads-max", most, allThreads(root), "raise it with sysctl"})
@@ -202,12 +219,14 @@ func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 }
 
 // userLimit returns RLIMIT_NPROC if it binds the process. The kernel counts the threads of the real user in all
-// processes. It exempts root and processes that may override resource limits.
-func userLimit(root fsys, most int64, uid int) []limit {
+// processes. It exempts root and processes that may override resource limits. If there is no room for needed more
+// threads, userLimit counts only as many as it takes to know.
+func userLimit(root fsys, most int64, uid int, needed int64) []limit {
 	if uid == 0 || mayExceedLimits(root) {
 		return nil
 	}
-	return []limit{{"the user's limit RLIMIT_NPROC", most, threadsOf(root, int64(uid)), "raise it with ulimit -u"}}
+	used := threadsOf(root, int64(uid), most-needed+1)
+	return []limit{{"the user's limit RLIMIT_NPROC", most, used, "raise it with ulimit -u"}}
 }
 
 // How much address space counts as used by what comes later, and by each thread. The C library, where the process has
@@ -253,13 +272,22 @@ func mayExceedLimits(root fsys) bool {
 	return false
 }
 
-// threadsOf counts the threads of a user's processes. A process that ends meanwhile, or is hidden, counts nothing.
-func threadsOf(root fsys, uid int64) (n int64) {
+// threadsOf counts the threads of a user's processes, until it has counted enough: first those of this process, of the
+// same user. A process that ends meanwhile, or is hidden, counts nothing.
+func threadsOf(root fsys, uid, enough int64) int64 {
+	own := readString(root, "proc/self/status")
+	self, n := fieldOf(own, "Pid"), fieldOf(own, "Threads")
+	if n >= enough {
+		return n
+	}
 	dirs, _ := fs.Glob(root, "proc/[0-9]*") // Glob fails for a bad pattern only
 	for _, dir := range dirs {
+		status := readString(root, dir+"/status")
 		// The first number of Uid is the real user, by which the kernel counts.
-		if status := readFields(root, path.Join(dir, "status")); status["Threads"] > 0 && status["Uid"] == uid {
-			n += status["Threads"]
+		if fieldOf(status, "Uid") == uid && fieldOf(status, "Pid") != self {
+			if n += fieldOf(status, "Threads"); n >= enough {
+				break
+			}
 		}
 	}
 	return n

@@ -34,7 +34,7 @@ func TestThreadLimits(t *testing.T) {
 	}, limits, cmp.AllowUnexported(limit{})))
 	require.NoError(t, checkRoom(limits, 4, 0))
 	require.EqualError(t, checkRoom(limits, 5, 0), "5 more threads, and 0 that the process may start besides, "+
-		"do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 in use: ask for fewer, or raise it")
+		"do not fit pids.max of cgroup /sys/fs/cgroup/a: 100 allowed, 96 or more in use: ask for fewer, or raise it")
 }
 
 // TestThreadLimitsUnknown has no files: an unknown limit forbids nothing, and the runtime's limit stands.
@@ -46,17 +46,25 @@ func TestThreadLimitsUnknown(t *testing.T) {
 
 func TestUserLimit(t *testing.T) {
 	files := map[string]string{
-		"proc/self/status": "CapEff:\t0000000000000000\n",
-		"proc/10/status":   "Uid:\t1000\t1000\t1000\t1000\nThreads:\t3\n",
-		"proc/11/status":   "Uid:\t1000\t0\t0\t0\nThreads:\t4\n", // set-uid: the real user counts
-		"proc/12/status":   "Uid:\t0\t1000\t1000\t1000\nThreads:\t50\n",
-		"proc/13/status":   "Uid:\t1001\t1001\t1001\t1001\nThreads:\t60\n",
+		"proc/self/status": "Pid:\t11\nThreads:\t4\nCapEff:\t0000000000000000\n",
+		"proc/10/status":   "Pid:\t10\nUid:\t1000\t1000\t1000\t1000\nThreads:\t3\n",
+		"proc/11/status":   "Pid:\t11\nUid:\t1000\t0\t0\t0\nThreads:\t4\n", // set-uid: the real user counts
+		"proc/12/status":   "Pid:\t12\nUid:\t0\t1000\t1000\t1000\nThreads:\t50\n",
+		"proc/13/status":   "Pid:\t13\nUid:\t1001\t1001\t1001\t1001\nThreads:\t60\n",
 		"proc/14/status":   "", // it ended meanwhile
 		"proc/15x/comm":    "not a process\n",
+		"proc/16/status":   "Pid:\t16\nUid:\t1000\t1000\t1000\t1000\nThreads:\t5\n",
 	}
-	want := []limit{{"the user's limit RLIMIT_NPROC", 20, 7, "raise it with ulimit -u"}}
-	require.Equal(t, want, userLimit(tree(files), 20, 1000))
-	require.Empty(t, userLimit(tree(files), 20, 0), "root is exempt")
+	for needed, used := range map[int64]int64{
+		0: 12, 8: 12, 9: 12, // it takes all to know that there is room, or just none
+		13: 12, 14: 7, 16: 7, // not the last one
+		17: 4, 20: 4, 1000: 4, // the process itself
+	} {
+		want := []limit{{"the user's limit RLIMIT_NPROC", 20, used, "raise it with ulimit -u"}}
+		require.Equal(t, want, userLimit(tree(files), 20, 1000, needed), needed)
+		require.Equal(t, needed <= 8, checkRoom(want, needed, 0) == nil, needed)
+	}
+	require.Empty(t, userLimit(tree(files), 20, 0, 0), "root is exempt")
 
 	for caps, bound := range map[string]bool{
 		"0000000001000000": false, // CAP_SYS_RESOURCE
@@ -66,7 +74,7 @@ func TestUserLimit(t *testing.T) {
 		"rubbish":          true,
 	} {
 		files["proc/self/status"] = "Name:\tx\nCapEff:\t" + caps + "\n"
-		require.Equal(t, bound, len(userLimit(tree(files), 20, 1000)) == 1, caps)
+		require.Equal(t, bound, len(userLimit(tree(files), 20, 1000, 0)) == 1, caps)
 	}
 }
 
@@ -118,7 +126,7 @@ func TestRefusalIsKept(t *testing.T) {
 		claimed.mu.Lock()
 		defer claimed.mu.Unlock()
 		claimed.add(-500)
-		claimed.refusal.until = time.Time{}
+		claimed.refusal = refusal{}
 	}()
 	require.False(t, ClaimSpare())
 	claimed.mu.Lock()
@@ -133,6 +141,44 @@ func TestRefusalIsKept(t *testing.T) {
 	}))
 	require.Equal(t, long, claimed.refusal.until)
 	for _, cost := range []time.Duration{0, time.Microsecond, time.Millisecond, time.Second} {
-		require.GreaterOrEqual(t, refuses(cost), 200*cost)
+		require.GreaterOrEqual(t, refuses(cost, 0), 200*cost)
 	}
+}
+
+// TestRefusalsGrow: as long as there is no room, each refusal holds longer than the one before, up to a second. The
+// first one after there was room, or after a pause, is short.
+func TestRefusalsGrow(t *testing.T) {
+	const look = 50 * time.Microsecond
+	var r refusal
+	now := time.Now()
+	next := func(pause time.Duration) time.Duration {
+		begin := now.Add(pause)
+		now = begin.Add(look)
+		r.renew(begin, now)
+		held := r.until.Sub(now)
+		now = r.until
+		return held
+	}
+	grow := func(pause time.Duration) {
+		t.Helper()
+		last := next(pause)
+		require.Equal(t, 20*time.Millisecond, last)
+		for range 6 {
+			held := next(time.Millisecond)
+			require.Greater(t, held, last)
+			last = held
+		}
+		require.Equal(t, longRefusal, next(0))
+		require.Equal(t, longRefusal, next(0))
+	}
+	grow(0)
+	grow(2 * longRefusal)
+	r.since = time.Time{} // a look has found room
+	grow(0)
+
+	claimed.refusal.since = now
+	require.NoError(t, Claim(1, 0))
+	require.Zero(t, claimed.refusal.since)
+	Arrive()
+	Unclaim()
 }

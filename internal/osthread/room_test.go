@@ -19,10 +19,10 @@ func TestCheckRoom(t *testing.T) {
 		{5, 0, ""},
 		{2, 3, ""},
 		{6, 0, "6 more threads, and 0 that the process may start besides, " +
-			"do not fit b: 50 allowed, 45 in use: ask for fewer, or raise b"},
+			"do not fit b: 50 allowed, 45 or more in use: ask for fewer, or raise b"},
 		{2, 4, "2 more threads, and 4 that the process may start besides, " +
-			"do not fit b: 50 allowed, 45 in use: ask for fewer, or raise b"},
-		{1, 90, "do not fit a: 100 allowed, 10 in use"},
+			"do not fit b: 50 allowed, 45 or more in use: ask for fewer, or raise b"},
+		{1, 90, "do not fit a: 100 allowed, 10 or more in use"},
 	} {
 		err := checkRoom(limits, c.n, c.others)
 		if c.want == "" {

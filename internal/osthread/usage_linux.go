@@ -14,7 +14,7 @@ func ResetPeakRSS() error { return os.WriteFile("/proc/self/clear_refs", []byte(
 // unknown.
 //
 // Any thread.
-func PeakRSS() int64 { return readFields(os.DirFS("/"), "proc/self/status")["VmHWM"] }
+func PeakRSS() int64 { return readFields(machine, "proc/self/status")["VmHWM"] }
 
 // ThreadSwitches returns how often a thread of the process gave up its core, and how often it was preempted. It returns
 // an error if there is no such thread.
