@@ -155,7 +155,9 @@ func (c *taskContext) cancel(err, cause error) {
 func (c *taskContext) renew() {
 	c.parent, c.labels, c.cause = nil, nil, nil
 	c.err.Set(nil)
-	c.state.Store(contextLive)
+	if c.state.Load() != contextLive { // a load is cheap, a store is not
+		c.state.Store(contextLive)
+	}
 }
 
 // ending returns the error and cause of c, or nil if c has not ended. If cancel is in progress it waits for it: a task

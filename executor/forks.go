@@ -216,7 +216,7 @@ func (f *forks) pop(top *fork) {
 // beginTaken prepares the worker to run next, which it has taken from a lane.
 func (f *forks) beginTaken(next *fork) *Scope {
 	w := f.w
-	if next.owner != w {
+	if next.owner != w && next.owner != nil { // else nobody asks: a root is not joined
 		f.takes++
 		next.state.Add(uint64(w.id+1) | f.takes<<forkTakes)
 	}
@@ -248,7 +248,10 @@ func (f *forks) endTaken(done *fork) {
 	s.fork, s.body, s.run, s.lo, s.skipped, s.next = nil, nil, nil, noStack, false, f.scopes
 	f.scopes = s
 	owner := done.owner
-	if owner == f.w {
+	switch owner {
+	case nil: // a root, which is not joined
+		return
+	case f.w:
 		done.own = true
 		return
 	}

@@ -213,17 +213,27 @@ func (r *JobRun) Finish(failures ...error) {
 
 // conclude is the rest of Finish.
 func (r *JobRun) conclude(body *Body) {
-	// Release comes before the end is published, so that a caller that runs the job again finds the body free.
-	if body.flags.Load() != 0 { // a load is cheap, a store is not
-		body.flags.Store(0)
-	}
-	body.run.Set(nil)
-	body.hooks.Release()
+	// Before the end is published, so that a caller that runs the job again finds the body free.
+	body.release()
 	if r.parent.Load() != nil {
 		r.parent.Store(nil)
 		r.inside.Store(nil) // set only in a run that has a parent
 	}
 	r.core.forget(&r.Run)
+	r.tellEnd()
+}
+
+// release makes b, whose run ends, ready for another run.
+func (b *Body) release() {
+	if b.flags.Load() != 0 { // a load is cheap, a store is not
+		b.flags.Store(0)
+	}
+	b.run.Set(nil)
+	b.hooks.Release()
+}
+
+// tellEnd publishes the end of a run that is forgotten, and tells all that wait for it.
+func (r *JobRun) tellEnd() {
 	ends := r.publishEnd()
 	defer r.core.running.Done() // after all that Close is to wait for: observers are told of the end before Detach
 	if r.awaited.Load() > 0 {

@@ -180,6 +180,23 @@ func (ex *core) refusal(r *Run) error {
 func (ex *core) forget(r *Run) {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
+	ex.forgetLocked(r)
+}
+
+// forgetLone is forget for a run that is lone, if it still is: those that list the runs in progress refer to them. It
+// reports whether r is. Then no other thread refers to r any more.
+func (ex *core) forgetLone(r *Run) bool {
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	if !r.lone.Load() {
+		return false
+	}
+	ex.forgetLocked(r)
+	return true
+}
+
+// forgetLocked is forget for a caller that holds mu.
+func (ex *core) forgetLocked(r *Run) {
 	if r.prev != nil {
 		r.prev.next = r.next
 	} else {

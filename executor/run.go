@@ -97,9 +97,14 @@ func (r *Run) keep() {
 // keepUnlessEnded is keep unless w, the calling worker, alone has run items of r, and has ended it. Otherwise another
 // thread may be about to end r, or have met an item of it. left says that w has given items of r away.
 func (r *Run) keepUnlessEnded(w *Worker, left bool) {
-	if left || !r.over.Load() || r.visited.Load() != w.bit() || len(w.core.workers()) > 64 {
+	if left || !r.over.Load() || !r.isOnlyOf(w) {
 		r.keep()
 	}
+}
+
+// isOnlyOf reports whether no worker but w has run items of r.
+func (r *Run) isOnlyOf(w *Worker) bool {
+	return r.visited.Load() == w.bit() && len(w.core.workers()) <= 64
 }
 
 // renew makes r, which is zero or over, ready for a start after which it may be lone. It returns false if r is over and
