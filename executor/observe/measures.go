@@ -70,22 +70,29 @@ func endedWith(ctx context.Context, err error) bool {
 	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
-// Measures returns an observer that calls record at the end of each run and, if tasks is set, of each task, also of
-// those that are skipped. It is for metrics: the modules executor/metrics/prom and executor/metrics/otel have
-// histograms that are made with it. record is called where the observer is, see [executor.Observer], and should return
-// soon.
+// MeasureOptions are the choices of [Measures].
+type MeasureOptions struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
+	// Tasks measures each task too, also those that are skipped.
+	Tasks bool
+}
+
+// Measures returns an observer that calls record at the end of each run and, with Tasks, of each task. It is for
+// metrics: the modules executor/metrics/prom and executor/metrics/otel have histograms that are made with it. record is
+// called where the observer is, see [executor.Observer], and should return soon.
 //
-// A task costs some 20 ns, and with tasks some 200 ns and record, most of it two readings of the clock (AMD EPYC, Go
+// A task costs some 20 ns, and with Tasks some 200 ns and record, most of it two readings of the clock (AMD EPYC, Go
 // 1.26, 2026-11-27). The observer is for one executor at a time. Measures panics if record is nil.
-func Measures(tasks bool, record func(Measure)) *executor.Observer {
+func Measures(choice MeasureOptions, record func(Measure)) *executor.Observer {
 	if record == nil {
 		panic("observe: Measures needs a function, got nil")
 	}
-	m := &measures{tasks: tasks, record: record}
+	m := &measures{tasks: choice.Tasks, record: record}
 	o := &executor.Observer{
 		Attach: m.attach, Detach: m.detach, RunBegin: m.runBegin, RunEnd: m.runEnd, TaskBegin: m.taskBegin, Park: m.park,
 	}
-	if tasks {
+	if choice.Tasks {
 		o.TaskEnd, o.TaskSkip = m.taskEnd, m.taskSkip
 	}
 	return o

@@ -45,7 +45,7 @@ func TestMeasures(t *testing.T) {
 	for _, tasks := range []bool{false, true} {
 		m := &measured{}
 		ex, err := executor.New(executor.Config{
-			Workers: 2, Observers: []*executor.Observer{observe.Measures(tasks, m.record)},
+			Workers: 2, Observers: []*executor.Observer{observe.Measures(observe.MeasureOptions{Tasks: tasks}, m.record)},
 		})
 		require.NoError(t, err)
 		broken := errors.New("broken")
@@ -90,7 +90,7 @@ func TestMeasures(t *testing.T) {
 			}
 		}
 	}
-	require.Panics(t, func() { observe.Measures(true, nil) })
+	require.Panics(t, func() { observe.Measures(observe.MeasureOptions{}, nil) })
 }
 
 // A mute is an error that cannot be looked into.
@@ -102,7 +102,8 @@ func (mute) Unwrap() error { panic("mute") }
 // The measures of an error whose methods panic say that the task failed, and others follow.
 func TestMeasuresOfMuteErrors(t *testing.T) {
 	m := &measured{}
-	ex, err := executor.New(executor.Config{Workers: 1, Observers: []*executor.Observer{observe.Measures(true, m.record)}})
+	observer := observe.Measures(observe.MeasureOptions{Tasks: true}, m.record)
+	ex, err := executor.New(executor.Config{Workers: 1, Observers: []*executor.Observer{observer}})
 	require.NoError(t, err)
 	for name, err := range map[string]error{"mute": mute{}, "good": nil} {
 		g := graph.New(name)
@@ -126,7 +127,7 @@ func TestOutcomes(t *testing.T) {
 func ExampleMeasures() {
 	record := func(m observe.Measure) { fmt.Println(m.Run.Name(), m.Outcome, m.Err, m.Wait <= m.Took) }
 	ex, err := executor.New(executor.Config{
-		Workers: 2, Observers: []*executor.Observer{observe.Measures(false, record)},
+		Workers: 2, Observers: []*executor.Observer{observe.Measures(observe.MeasureOptions{}, record)},
 	})
 	if err != nil {
 		fmt.Println(err)

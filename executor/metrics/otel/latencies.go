@@ -50,7 +50,7 @@ func Latencies(o LatencyOptions) (*executor.Observer, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("otel: cannot make the histograms: %w", err)
 	}
-	observer := observe.Measures(o.Tasks, l.record)
+	observer := observe.Measures(observe.MeasureOptions{Tasks: o.Tasks}, l.record)
 	attach := observer.Attach
 	observer.Attach = func(ex *executor.Executor) {
 		attach(ex)

@@ -43,7 +43,7 @@ func Latencies(reg prometheus.Registerer, o LatencyOptions) (*executor.Observer,
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
-	observer := observe.Measures(o.Tasks, l.record)
+	observer := observe.Measures(observe.MeasureOptions{Tasks: o.Tasks}, l.record)
 	attach := observer.Attach
 	observer.Attach = func(ex *executor.Executor) {
 		attach(ex)
