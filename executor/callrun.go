@@ -56,22 +56,6 @@ func calledOf[A, R any](r *callRun) *called[A, R] {
 	return c
 }
 
-// endLone is Finish for a lone run without failures, if w has its starter as a guest and no other worker has run items
-// of it. It reports whether it is. Nothing refers to such a run or its context once it is forgotten, so there is nobody
-// to keep the body from, to end the context for, or to tell the progress to.
-func (r *JobRun) endLone(w *Worker) bool {
-	g := guestOf(w)
-	if !r.lone.Load() || g.run != &r.Run || g.leaves || !r.isOnlyOf(w) || r.unlink != nil || r.up != nil ||
-		!r.core.forgetLone(&r.Run) {
-		return false
-	}
-	body := r.body
-	r.body = nil
-	body.release()
-	r.tellEnd()
-	return true
-}
-
 // Name implements Job.
 func (r *callRun) Name() string { return "call" }
 

@@ -32,7 +32,7 @@ type taskContext struct {
 	err   xatomic.Plain[error] // the result of Err when over
 	cause error
 	state xatomic.Uint32 // contextLive, contextEnding or contextOver, and how many skips are below
-	marks xatomic.Uint32 // the level; of the owner, if that is a future: isListed, hasRoom, hasDone
+	marks xatomic.Uint32 // the level, and bits of the owner, if that is a future
 	real  xatomic.Pointer[realContext]
 }
 
@@ -46,14 +46,9 @@ const (
 	oneSkip   = stateMask + 1
 )
 
-// Bits of taskContext.marks.
+// The level in taskContext.marks is how many taskContexts are above the context, modulo skipEvery. It is set before
+// another thread knows of the context. The bits below it are of the owner.
 const (
-	isListed = 1 << iota // the future was enlisted by subscribe
-	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
-	hasDone              // future.ends may have entries with channels
-
-	// The level is how many taskContexts are above the context, modulo skipEvery. It is set before another thread knows
-	// of the context.
 	oneLevel  = 1 << 8
 	levelMask = (skipEvery - 1) * oneLevel
 )

@@ -28,6 +28,13 @@ type future struct {
 	subscription xatomic.Pointer[subscription] // to the end of the caller's context; nil if the future need not be told
 }
 
+// Bits of the marks of a future's context, see oneLevel.
+const (
+	isListed = 1 << iota // the future was enlisted by subscribe
+	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
+	hasDone              // future.ends may have entries with channels
+)
+
 // A caller is the part of a Future that depends on the type of its result. A Future implements it.
 type caller interface {
 	make(*Worker, context.Context) error // calls the function and keeps the result

@@ -302,6 +302,9 @@ func (g *guest) stayOn() bool {
 	return true
 }
 
+// isStarterOf reports whether the guest is the starter of r, and goes on with its items.
+func (g *guest) isStarterOf(r *JobRun) bool { return g.run == &r.Run && !g.leaves }
+
 // isFree reports whether no task waits on the guest's stack.
 func (g *guest) isFree() bool { return g.w.waits == g.waits }
 

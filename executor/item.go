@@ -223,6 +223,20 @@ func (r *JobRun) conclude(body *Body) {
 	r.tellEnd()
 }
 
+// endLone is Finish for a lone run without failures, if no worker but w has run items of it, and w has its starter as a
+// guest. It reports whether it has ended the run. Nothing refers to such a run or its context once it is forgotten, so
+// there is nobody to keep the body from, to end the context for, or to tell the progress to.
+func (r *JobRun) endLone(w *Worker) bool {
+	if !r.lone.Load() || !r.isOnlyOf(w) || r.unlink != nil || r.up != nil || !r.core.forgetLone(&r.Run) {
+		return false
+	}
+	body := r.body
+	r.body = nil
+	body.release()
+	r.tellEnd()
+	return true
+}
+
 // release makes b, whose run ends, ready for another run.
 func (b *Body) release() {
 	if b.flags.Load() != 0 { // a load is cheap, a store is not

@@ -392,7 +392,7 @@ func (r *scopeRun) isOlder(it *Item, w *Worker, mark uint64) bool { return forkO
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
 	forksOf(w).forget() // here, not in make, so that private forks do not pay for it
-	if !r.left.Out(1) || len(r.failures) == 0 && r.Run().endLone(w) {
+	if !r.left.Out(1) || len(r.failures) == 0 && guestOf(w).isStarterOf(r.Run()) && r.Run().endLone(w) {
 		return
 	}
 	errs := make([]error, len(r.failures))
