@@ -278,6 +278,35 @@ func TestPoolWaits(t *testing.T) {
 	<-handled
 }
 
+// TestConsumerRemoved: a pool whose consumer was removed makes it again, while it handles messages of the old one.
+func TestConsumerRemoved(t *testing.T) {
+	t.Parallel()
+	nc := served.Start(t, embedded.Config{}).Conn()
+	short := config
+	short.Lease = time.Second
+	q := open(t, nc, short)
+	begun, end := make(chan struct{}, 99), make(chan struct{})
+	pool := jet.NewPool(2, func(context.Context, *jet.Delivery) {
+		begun <- struct{}{}
+		<-end
+	}, func(err error) { t.Log(err) })
+	pool.Serve(q.Class("c"))
+	publish := func(run string) {
+		m := wire.Message{V: 1, Kind: wire.Part, Run: run, Part: 1, Plan: "p"}
+		require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
+	}
+	publish("a")
+	<-begun
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	require.NoError(t, js.DeleteConsumer(t.Context(), "magpie-work-q", "c"))
+	publish("b")
+	<-begun
+	time.Sleep(short.Lease) // the leases of both are renewed meanwhile
+	close(end)
+	pool.Stop(t.Context())
+}
+
 // TestLostLease: a lease that ends while the server is away is counted once.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
