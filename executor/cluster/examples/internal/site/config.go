@@ -53,10 +53,10 @@ func (c *Config) connect() (*nats.Conn, error) {
 	}
 	nc, err := nats.Connect(c.URL, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", password.ReplaceAllString(c.URL, "//…@"), err)
+		return nil, fmt.Errorf("connect to %s: %w", password.ReplaceAllString(c.URL, "…@"), err)
 	}
 	return nc, nil
 }
 
 // password is what is not printed of a URL.
-var password = regexp.MustCompile(`//[^/@,]*@`)
+var password = regexp.MustCompile(`[^/@,]+@`)
