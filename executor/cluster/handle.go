@@ -141,8 +141,8 @@ func (h *Handle) Cancel(ctx context.Context, cause error) error {
 
 // Resume leads the run on, if its queue has lost what it had acknowledged: a server has lost power that does not sync
 // each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
-// may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue.
-// These have the trace of ctx from then on, not that of Submit.
+// may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue. What it puts
+// there has the trace of ctx, not that of Submit.
 func (h *Handle) Resume(ctx context.Context) (published int, err error) {
 	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id, h.client.trace(ctx))
 	if errors.Is(err, protocol.ErrUnknown) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -190,12 +191,15 @@ func TestTraces(t *testing.T) {
 }
 
 // TestPullEnds: a message that is on its way to a worker when its pull ends comes to the worker, which can give it back.
+// If the server has not sent it yet, it sends it to the next pull. In no case does it wait for its lease.
 func TestPullEnds(t *testing.T) {
 	t.Parallel()
 	s := served.Start(t, embedded.Config{})
-	q := open(t, s.Conn(), config)
+	long := config
+	long.Lease = time.Hour
+	q := open(t, s.Conn(), long)
 	nc, freeze := s.Freezable()
-	c := open(t, nc, config).Class("c")
+	c := open(t, nc, long).Class("c")
 	require.NoError(t, c.Open(t.Context()))
 	leased := func() int {
 		b, err := q.Backlog(t.Context())
@@ -215,6 +219,9 @@ func TestPullEnds(t *testing.T) {
 		cancel()
 		freeze(false)
 		require.NoError(t, <-ended)
+		require.Eventually(t, func() bool {
+			return len(got) == 1 || c.Now(1, func(d *jet.Delivery) { got <- d }) == nil && len(got) == 1
+		}, time.Minute, time.Millisecond)
 		require.NoError(t, (<-got).Ack(t.Context()))
 		require.Eventually(t, func() bool { return leased() == 0 }, time.Minute, time.Millisecond)
 	}
@@ -246,6 +253,22 @@ func TestReconnects(t *testing.T) {
 		require.NoError(t, nc.ForceReconnect())
 		require.NoError(t, <-ended)
 	}
+}
+
+// TestClosedConnection: what a queue does in the background ends when its connection is closed.
+func TestClosedConnection(t *testing.T) {
+	nc := served.Start(t, embedded.Config{}).Conn()
+	q := open(t, nc, config)
+	_, err := q.Watch(t.Context())
+	require.NoError(t, err)
+	_, err = q.Follow(t.Context(), "w.*", func(string, []byte) {})
+	require.NoError(t, err)
+	nc.Close()
+	stacks := make([]byte, 1<<20)
+	require.Eventually(t, func() bool {
+		all := string(stacks[:runtime.Stack(stacks, true)])
+		return !strings.Contains(all, "internal/jet.(*Queue).watch") && !strings.Contains(all, "internal/jet.newReconnects")
+	}, time.Minute, 5*time.Millisecond)
 }
 
 // TestPoolWaits: a pool takes the messages of a class as soon as the server can open it.
