@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,12 +47,14 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 const look = time.Second
 
 // end returns the final state.
-func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
-	ended := make(chan struct{})
-	var once sync.Once
+func (h *Handle) end(ctx context.Context) (wire.State, error) {
+	ended := make(chan wire.State, 1)
 	note := func(data []byte) {
 		if s, err := wire.DecodeState(data); err == nil && s.Final() {
-			once.Do(func() { final = s; close(ended) })
+			select {
+			case ended <- s:
+			default: // it is there
+			}
 		}
 	}
 	stop, err := h.client.q.Follow(ctx, protocol.StateKey(h.id), func(_ string, data []byte) { note(data) })
@@ -61,20 +62,20 @@ func (h *Handle) end(ctx context.Context) (final wire.State, err error) {
 	case err == nil:
 		defer stop()
 	case !h.client.q.Passes(err):
-		return final, err
+		return wire.State{}, err
 	}
 	for {
 		select {
-		case <-ended:
+		case final := <-ended:
 			return final, nil
 		case <-ctx.Done():
-			return final, context.Cause(ctx)
+			return wire.State{}, context.Cause(ctx)
 		case <-time.After(look):
 		}
 		found, err := h.client.q.Get(ctx, protocol.StateKey(h.id))
 		switch {
 		case errors.Is(err, nats.ErrConnectionClosed):
-			return final, err
+			return wire.State{}, err
 		case err == nil && found[0].Revision != 0:
 			note(found[0].Value)
 		}
@@ -140,8 +141,8 @@ func (h *Handle) Cancel(ctx context.Context, cause error) error {
 
 // Resume leads the run on, if its queue has lost what it had acknowledged: a server has lost power that does not sync
 // each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
-// may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue.
-// These have the trace of ctx from then on, not that of Submit.
+// may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue. What it puts
+// there has the trace of ctx, not that of Submit.
 func (h *Handle) Resume(ctx context.Context) (published int, err error) {
 	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id, h.client.trace(ctx))
 	if errors.Is(err, protocol.ErrUnknown) {

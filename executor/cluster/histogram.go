@@ -36,8 +36,8 @@ func (h *Histogram) Count() (n uint64) {
 	return n
 }
 
-// Quantile returns a bound that a part q of the durations does not exceed: 0.5 gives the median, at most twice too
-// large. It is 0 if there are none.
+// Quantile returns the bound of the bucket that has the quantile q: 0.5 gives the median, at most twice too large if it
+// is between 50 µs and seven minutes. It is 0 if there are no durations.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	n := h.Count()
 	if n == 0 {

@@ -112,7 +112,6 @@ func (c *Client) progress(ctx context.Context, run string, state wire.State, fai
 func (h *Handle) Watch(ctx context.Context, every time.Duration) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)

@@ -2,7 +2,7 @@ package cluster
 
 import (
 	"context"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,11 +16,9 @@ const (
 	ways = 40
 )
 
-// A target is what the calls of one partition should cost together. It is measured when it is first needed.
-type target struct {
-	mu    sync.Mutex
-	known time.Duration
-}
+// A target is what the calls of one partition should cost together. It is measured when it is first needed. Calls that
+// need it at the same time all measure, and the first result counts.
+type target struct{ known atomic.Int64 }
 
 // isSmall reports whether a graph is worth at most one partition. It measures only if it must.
 func (c *Client) isSmall(ctx context.Context, g *Graph) (bool, error) {
@@ -37,21 +35,15 @@ func (c *Client) goal(ctx context.Context) (time.Duration, error) {
 	if c.c.Target != 0 {
 		return c.c.Target, nil
 	}
-	c.target.mu.Lock()
-	defer c.target.mu.Unlock()
-	if c.target.known == 0 {
+	if c.target.now() == 0 {
 		way, err := c.q.Way(ctx)
 		if err != nil {
 			return 0, err
 		}
-		c.target.known = max(DefaultTarget, ways*way)
+		c.target.known.CompareAndSwap(0, int64(max(DefaultTarget, ways*way)))
 	}
-	return c.target.known, nil
+	return c.target.now(), nil
 }
 
 // now returns the target, or 0 if it was not measured yet.
-func (t *target) now() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.known
-}
+func (t *target) now() time.Duration { return time.Duration(t.known.Load()) }

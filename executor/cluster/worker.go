@@ -71,8 +71,8 @@ const (
 	// announceEvery is how often a worker says that it lives, and noticeTime how long that counts. Arbitrary.
 	announceEvery = 2 * time.Second
 	noticeTime    = 10 * announceEvery
-	// isLong is how long a partition runs before the worker says so out of turn, at most as often. Arbitrary: the message
-	// is little beside such a partition.
+	// isLong is how long a partition runs before the worker announces it out of turn, and the least time between two
+	// announcements. Arbitrary: the message is little beside such a partition.
 	isLong = time.Second
 	// planBytes is how many bytes of encoded plans a worker keeps. Arbitrary: a plan of 10⁶ calls has some 50 MiB.
 	planBytes = 128 << 20
@@ -208,23 +208,23 @@ func (w *Worker) deliver(ctx context.Context, d *jet.Delivery) {
 
 func (w *Worker) report(err error) { w.c.Report(fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)) }
 
-// keepAnnouncing announces the worker again and again, and when other partitions take long than before.
+// keepAnnouncing announces the worker every announceEvery, and sooner if the partitions that run long are others than
+// those of the last announcement.
 func (w *Worker) keepAnnouncing(ctx context.Context) {
 	t := time.NewTicker(isLong)
 	defer t.Stop()
 	var said []uint64
-	last := time.Now()
-	for {
+	for quiet := isLong; ; quiet += isLong { // since the last announcement
 		select {
 		case <-ctx.Done():
 			return
 		case <-t.C:
 		}
 		long := w.board.longest(isLong, most)
-		if slices.Equal(long, said) && time.Since(last) < announceEvery {
+		if slices.Equal(long, said) && quiet < announceEvery {
 			continue
 		}
-		said, last = long, time.Now()
+		said, quiet = long, 0
 		if err := w.announce(ctx); err != nil && ctx.Err() == nil {
 			w.report(err)
 		}

@@ -16,8 +16,8 @@ type Config struct {
 	// server, through Server.Connect.
 	Listen string
 
-	// Token is what clients of Listen must give, as in nats://TOKEN@127.0.0.1:4222. Without it every user of this machine
-	// may use the server.
+	// Token is what clients of Listen must give, as in nats://TOKEN@127.0.0.1:4222, and the other servers of Cluster, which
+	// have the same. Without it every user of this machine may use the server.
 	Token string
 
 	// SyncAlways makes the server write each message through to the disk before it acknowledges it. Otherwise the

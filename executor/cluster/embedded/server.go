@@ -86,11 +86,16 @@ func cluster(opts *server.Options, c *Cluster) error {
 	}
 	opts.ServerName = c.Server
 	opts.Cluster = server.ClusterOpts{Name: clusterName, Host: host, Port: port}
+	var user *url.Userinfo
+	if token := opts.Authorization; token != "" { // another server may do what any client may
+		opts.Cluster.Username, opts.Cluster.Password = clusterName, token
+		user = url.UserPassword(clusterName, token)
+	}
 	for _, r := range c.Routes {
 		if _, _, err := loopback(r); err != nil {
 			return err
 		}
-		opts.Routes = append(opts.Routes, &url.URL{Scheme: "nats", Host: r})
+		opts.Routes = append(opts.Routes, &url.URL{Scheme: "nats", User: user, Host: r})
 	}
 	return nil
 }
@@ -112,7 +117,8 @@ func ready(ctx context.Context, ns *server.Server, log *log) error {
 	return nil
 }
 
-// InProcessConn opens a connection that does not go through a socket. It is for nats.InProcessServer.
+// InProcessConn opens a connection that does not go through a socket. It is for nats.InProcessServer, beside nats.Token
+// if the server has a token.
 func (s *Server) InProcessConn() (net.Conn, error) { return s.ns.InProcessConn() }
 
 // Connect connects a client of this process, not through a socket. It reconnects for ever, as long as s is not closed.

@@ -1,9 +1,13 @@
 package embedded_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -196,4 +200,35 @@ func TestToken(t *testing.T) {
 			nc.Close()
 		}
 	}
+}
+
+// TestTokenOfCluster: servers with a token find each other, and take no other server.
+func TestTokenOfCluster(t *testing.T) {
+	var routes []string
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		routes = append(routes, l.Addr().String())
+		require.NoError(t, l.Close())
+	}
+	var servers []*embedded.Server
+	for i, route := range routes {
+		servers = append(servers, start(t, embedded.Config{
+			Dir: t.TempDir(), Listen: "127.0.0.1:0", Token: "secret",
+			Cluster: &embedded.Cluster{Server: fmt.Sprint("s", i), Listen: route, Routes: routes},
+		}))
+	}
+	nc, err := nats.Connect(servers[0].URL(), nats.Token("secret"))
+	require.NoError(t, err)
+	defer nc.Close()
+	require.Eventually(t, func() bool {
+		return slices.Contains(nc.DiscoveredServers(), servers[1].URL())
+	}, time.Minute, 5*time.Millisecond)
+
+	c, err := net.Dial("tcp", routes[0])
+	require.NoError(t, err)
+	defer c.Close()
+	hello, err := bufio.NewReader(c).ReadString('\n')
+	require.NoError(t, err)
+	require.Contains(t, hello, `"auth_required":true`)
 }

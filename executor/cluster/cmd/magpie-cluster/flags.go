@@ -31,7 +31,7 @@ func parseFlags(f *flag.FlagSet, args []string, out io.Writer) error {
 	return nil
 }
 
-var secret = regexp.MustCompile(`//[^/@,]*@`)
+var secret = regexp.MustCompile(`[^/@,]+@`)
 
 // redacted returns URLs without the passwords and tokens in them.
-func redacted(urls string) string { return secret.ReplaceAllString(urls, "//…@") }
+func redacted(urls string) string { return secret.ReplaceAllString(urls, "…@") }

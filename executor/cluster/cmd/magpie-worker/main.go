@@ -3,7 +3,7 @@
 //
 // It connects to the server of NATS_URL, and runs until it gets an interrupt or SIGTERM. It then finishes what it has
 // within -grace, or gives it back. With -http it serves its metrics for Prometheus at /metrics, the pages of package
-// httpdebug at /debug/magpie/, and those of package expvar at /debug/vars.
+// httpdebug at /debug/magpie/, and those of package expvar, but for its arguments, at /debug/vars.
 package main
 
 import (
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	nc, err := nats.Connect(*url, opts...)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", secret.ReplaceAllString(*url, "//…@"), err)
+		return fmt.Errorf("connect to %s: %w", secret.ReplaceAllString(*url, "…@"), err)
 	}
 	defer nc.Close()
 	ex, err := executor.New(executor.Config{})
@@ -93,4 +93,4 @@ func run(ctx context.Context, args []string) error {
 }
 
 // secret is what is not printed of a URL.
-var secret = regexp.MustCompile(`//[^/@,]*@`)
+var secret = regexp.MustCompile(`[^/@,]+@`)

@@ -62,6 +62,7 @@ func TestWorker(t *testing.T) {
 	} {
 		require.Contains(t, get(t, at+page), text)
 	}
+	require.NotContains(t, get(t, at+"/debug/vars"), `"cmdline"`, "arguments may have passwords")
 	cancel()
 	require.NoError(t, <-ended)
 	_, err = http.Get(at)
@@ -107,6 +108,8 @@ func TestRefusals(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "words"}), `"words" is no flag`)
 	err := run(t.Context(), []string{"-nats", "nats://a:secret@127.0.0.1:1"})
 	require.ErrorContains(t, err, "connect to nats://…@127.0.0.1:1: ")
+	err = run(t.Context(), []string{"-nats", "a:secret@127.0.0.1:1"})
+	require.ErrorContains(t, err, "connect to …@127.0.0.1:1: ")
 	err = run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-ca", filepath.Join(t.TempDir(), "none")})
 	require.ErrorIs(t, err, os.ErrNotExist)
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})

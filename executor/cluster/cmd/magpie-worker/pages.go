@@ -39,7 +39,11 @@ func pages(ex *executor.Executor, w *cluster.Worker) http.Handler {
 	mux.Handle("/metrics", metrics.Handler(of))
 	mux.Handle(httpdebug.Path, httpdebug.New(ex))
 	vars := new(expvar.Map)
-	expvar.Do(func(v expvar.KeyValue) { vars.Set(v.Key, v.Value) })
+	expvar.Do(func(v expvar.KeyValue) {
+		if v.Key != "cmdline" { // a URL there may have a password
+			vars.Set(v.Key, v.Value)
+		}
+	})
 	vars.Set("magpie-worker", metrics.NewVar(of))
 	vars.Set("magpie", exmetrics.NewVar(ex))
 	mux.HandleFunc("/debug/vars", func(out http.ResponseWriter, _ *http.Request) {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,17 +59,22 @@ func hash(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// putFile puts a file into the cache.
-func (c cache) putFile(ctx context.Context, file string) (Blob, error) {
+// load returns a file.
+func load(file string) (Blob, []byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
-		return Blob{}, err
+		return Blob{}, nil, err
 	}
 	data, err := os.ReadFile(file)
+	return Blob{hash(data), len(data), info.Mode()&0o100 != 0}, data, err
+}
+
+// putFile puts a file into the cache.
+func (c cache) putFile(ctx context.Context, file string) (Blob, error) {
+	b, data, err := load(file)
 	if err != nil {
 		return Blob{}, err
 	}
-	b := Blob{hash(data), len(data), info.Mode()&0o100 != 0}
 	for i, chunk := range slices.Collect(slices.Chunk(data, chunkSize)) {
 		if _, err := c.bucket.Put(ctx, b.chunkKey(i), chunk); err != nil {
 			return Blob{}, fmt.Errorf("put %s into the cache: %w", file, err)
@@ -86,6 +92,9 @@ func (c cache) get(ctx context.Context, b Blob) ([]byte, error) {
 			return nil, err
 		}
 		data = append(data, chunk.Value()...)
+	}
+	if hash(data) != b.Hash {
+		return nil, errors.New("its content is not what its hash says")
 	}
 	return data, nil
 }
@@ -106,7 +115,8 @@ func (c cache) chunk(ctx context.Context, key string) (jetstream.KeyValueEntry, 
 func (c cache) checkOut(ctx context.Context, dir string, files map[string]Blob) error {
 	for name, b := range files {
 		file := filepath.Join(dir, name)
-		if old, err := os.ReadFile(file); err == nil && hash(old) == b.Hash {
+		old, _, err := load(file)
+		if err == nil && old == b {
 			continue
 		}
 		data, err := c.get(ctx, b)
@@ -118,6 +128,9 @@ func (c cache) checkOut(ctx context.Context, dir string, files map[string]Blob) 
 			mode = 0o777
 		}
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+			return err
+		}
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // a file that is there keeps its mode
 			return err
 		}
 		if err := os.WriteFile(file, data, mode); err != nil {

@@ -121,7 +121,18 @@ func execute(ctx context.Context, dir, script string) (string, error) {
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C"} // nothing that a key does not have
 	command.WaitDelay = time.Second
 	withChildren(command)
-	output, err := command.CombinedOutput()
+	var output tail
+	command.Stdout, command.Stderr = &output, &output
+	err := command.Run()
+	return string(output), err
+}
+
+// A tail has the end of what was written to it.
+type tail []byte
+
+func (t *tail) Write(data []byte) (int, error) {
 	const most = 64 << 10
-	return string(output[max(0, len(output)-most):]), err
+	*t = append(*t, data...)
+	*t = (*t)[max(0, len(*t)-most):]
+	return len(data), nil
 }

@@ -109,7 +109,8 @@ func (b *build) finish(ctx context.Context, results *cluster.Results, out io.Wri
 			ran++
 			fmt.Fprintf(out, "run     %s\n%s", t.name, made.Output)
 		}
-		if err := b.cache.checkOut(ctx, b.dir, made.Files); err != nil {
+		files := map[string]Blob{t.name: made.Files[t.name]} // no others, whatever a worker says
+		if err := b.cache.checkOut(ctx, b.dir, files); err != nil {
 			return err
 		}
 	}

@@ -8,12 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
+	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/cluster"
 	"github.com/magpie-go/magpie/executor/cluster/embedded"
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
@@ -107,6 +110,77 @@ func TestCache(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "0 run, 4 from the cache, 0 failed, 0 skipped\n", out)
 	require.NoFileExists(t, filepath.Join(other, "site/jay.html"))
+}
+
+// TestExecutable: what a command has made executable is that afterwards, though the same file was there and was not.
+func TestExecutable(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no such files here")
+	}
+	build := builds(t)
+	dir := t.TempDir()
+	for _, last := range []string{"", "\tchmod +x a\n", ""} {
+		write(t, dir, map[string]string{"Buildfile": "a:\n\techo text > a\n" + last})
+		_, err := build(dir)
+		require.NoError(t, err)
+		info, err := os.Stat(filepath.Join(dir, "a"))
+		require.NoError(t, err)
+		require.Equal(t, last != "", info.Mode()&0o100 != 0)
+	}
+}
+
+// TestForged: a worker can neither write other files of a submitter than the target, nor other content than it says.
+func TestForged(t *testing.T) {
+	shell(t)
+	s := served.Start(t, embedded.Config{})
+	js, err := jetstream.New(s.Conn())
+	require.NoError(t, err)
+	c, err := makeCache(t.Context(), js, 1)
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "site")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	write(t, dir, map[string]string{"Buildfile": "a:\n\techo text > a\n", "source": "text\n"})
+	text, err := c.putFile(t.Context(), filepath.Join(dir, "source"))
+	require.NoError(t, err)
+
+	ex, err := executor.New(executor.Config{Workers: 1})
+	require.NoError(t, err)
+	defer ex.Close()
+	finish := func(files map[string]Blob) error {
+		targets, err := read(filepath.Join(dir, "Buildfile"))
+		require.NoError(t, err)
+		step := Step{"a", targets.byName["a"].script}
+		key, err := step.key(map[string]Blob{})
+		require.NoError(t, err)
+		require.NoError(t, c.setResult(t.Context(), key, Made{Files: files}))
+		b := newBuild(dir, targets, c)
+		require.NoError(t, b.add(t.Context(), []string{"a"}))
+		results, err := cluster.Run(t.Context(), ex, registry(js), b.graph)
+		require.NoError(t, err)
+		return b.finish(t.Context(), results, io.Discard)
+	}
+	require.NoError(t, finish(map[string]Blob{"a": text, "../b": text, "c": text}))
+	require.FileExists(t, filepath.Join(dir, "a"))
+	require.NoFileExists(t, filepath.Join(dir, "..", "b"))
+	require.NoFileExists(t, filepath.Join(dir, "c"))
+
+	require.NoError(t, os.Remove(filepath.Join(dir, "a")))
+	_, err = c.bucket.Put(t.Context(), text.chunkKey(0), []byte("forge"))
+	require.NoError(t, err)
+	require.ErrorContains(t, finish(map[string]Blob{"a": text}), "not what its hash says")
+	require.ErrorContains(t, finish(nil), "not what its hash says")
+	require.NoFileExists(t, filepath.Join(dir, "a"))
+}
+
+// TestTail: of much that a command prints the end is kept.
+func TestTail(t *testing.T) {
+	var end tail
+	for i := range 100_000 {
+		fmt.Fprintln(&end, i)
+	}
+	require.Len(t, end, 64<<10)
+	require.Less(t, cap(end), 256<<10)
+	require.True(t, strings.HasSuffix(string(end), "\n99999\n"))
 }
 
 // TestFailure: what does not need a target that has failed is made, as it is, and what it has printed is shown.

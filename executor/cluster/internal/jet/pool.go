@@ -55,9 +55,9 @@ func (p *Pool) Serve(c *Class) {
 // Stop takes no more messages, and returns when those that were taken are handled. When ctx ends, the contexts of their
 // handlers do.
 func (p *Pool) Stop(ctx context.Context) {
-	p.stopPull()
-	p.pulls.Wait()
 	defer context.AfterFunc(ctx, p.stopWork)()
+	p.stopPull()
+	p.pulls.Wait() // some seconds, if the server is silent
 	p.handlers.Wait()
 	p.stopWork()
 }
@@ -174,12 +174,13 @@ func (p *Pool) renew(c *Class, d *Delivery) (stop func()) {
 		mu      sync.Mutex
 		stopped bool
 		timer   *time.Timer
-		third   = c.lease / 3
+		lease   = c.lease // Open may write it meanwhile
+		third   = lease / 3
 		last    = time.Now() // when the lease was renewed
 		lost    bool
 	)
 	look := func() {
-		if !lost && time.Since(last) > c.lease && p.Lost != nil {
+		if !lost && time.Since(last) > lease && p.Lost != nil {
 			p.Lost()
 			lost = true
 		}

@@ -40,8 +40,8 @@ func (c *Class) Next(ctx context.Context, wait time.Duration, f func(*Delivery))
 }
 
 // pull sends a request, and calls f with the messages that come, until all have come, or the server has no more, or
-// ctx ends, or the server is silent for so long. A message that is on its way then comes too: the client library drops
-// such a message, which other workers then get after its lease only.
+// ctx ends, or the server is silent for so long. f gets a message that is on its way then too: if it were dropped,
+// another worker would get it after its lease only.
 func (c *Class) pull(ctx context.Context, p pull, silence time.Duration, f func(*Delivery)) error {
 	nc := c.q.nc
 	request, err := json.Marshal(p)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -190,12 +191,15 @@ func TestTraces(t *testing.T) {
 }
 
 // TestPullEnds: a message that is on its way to a worker when its pull ends comes to the worker, which can give it back.
+// If the server has not sent it yet, it sends it to the next pull. In no case does it wait for its lease.
 func TestPullEnds(t *testing.T) {
 	t.Parallel()
 	s := served.Start(t, embedded.Config{})
-	q := open(t, s.Conn(), config)
+	long := config
+	long.Lease = time.Hour
+	q := open(t, s.Conn(), long)
 	nc, freeze := s.Freezable()
-	c := open(t, nc, config).Class("c")
+	c := open(t, nc, long).Class("c")
 	require.NoError(t, c.Open(t.Context()))
 	leased := func() int {
 		b, err := q.Backlog(t.Context())
@@ -215,6 +219,9 @@ func TestPullEnds(t *testing.T) {
 		cancel()
 		freeze(false)
 		require.NoError(t, <-ended)
+		require.Eventually(t, func() bool {
+			return len(got) == 1 || c.Now(1, func(d *jet.Delivery) { got <- d }) == nil && len(got) == 1
+		}, time.Minute, time.Millisecond)
 		require.NoError(t, (<-got).Ack(t.Context()))
 		require.Eventually(t, func() bool { return leased() == 0 }, time.Minute, time.Millisecond)
 	}
@@ -248,6 +255,22 @@ func TestReconnects(t *testing.T) {
 	}
 }
 
+// TestClosedConnection: what a queue does in the background ends when its connection is closed.
+func TestClosedConnection(t *testing.T) {
+	nc := served.Start(t, embedded.Config{}).Conn()
+	q := open(t, nc, config)
+	_, err := q.Watch(t.Context())
+	require.NoError(t, err)
+	_, err = q.Follow(t.Context(), "w.*", func(string, []byte) {})
+	require.NoError(t, err)
+	nc.Close()
+	stacks := make([]byte, 1<<20)
+	require.Eventually(t, func() bool {
+		all := string(stacks[:runtime.Stack(stacks, true)])
+		return !strings.Contains(all, "internal/jet.(*Queue).watch") && !strings.Contains(all, "internal/jet.newReconnects")
+	}, time.Minute, 5*time.Millisecond)
+}
+
 // TestPoolWaits: a pool takes the messages of a class as soon as the server can open it.
 func TestPoolWaits(t *testing.T) {
 	t.Parallel()
@@ -276,6 +299,35 @@ func TestPoolWaits(t *testing.T) {
 	m := wire.Message{V: 1, Kind: wire.Part, Run: "a", Part: 1, Plan: "p"}
 	require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
 	<-handled
+}
+
+// TestConsumerRemoved: a pool whose consumer was removed makes it again, while it handles messages of the old one.
+func TestConsumerRemoved(t *testing.T) {
+	t.Parallel()
+	nc := served.Start(t, embedded.Config{}).Conn()
+	short := config
+	short.Lease = time.Second
+	q := open(t, nc, short)
+	begun, end := make(chan struct{}, 99), make(chan struct{})
+	pool := jet.NewPool(2, func(context.Context, *jet.Delivery) {
+		begun <- struct{}{}
+		<-end
+	}, func(err error) { t.Log(err) })
+	pool.Serve(q.Class("c"))
+	publish := func(run string) {
+		m := wire.Message{V: 1, Kind: wire.Part, Run: run, Part: 1, Plan: "p"}
+		require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
+	}
+	publish("a")
+	<-begun
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	require.NoError(t, js.DeleteConsumer(t.Context(), "magpie-work-q", "c"))
+	publish("b")
+	<-begun
+	time.Sleep(short.Lease) // the leases of both are renewed meanwhile
+	close(end)
+	pool.Stop(t.Context())
 }
 
 // TestLostLease: a lease that ends while the server is away is counted once.

@@ -20,10 +20,13 @@ type reconnects struct {
 }
 
 func newReconnects(nc *nats.Conn) *reconnects {
-	r := &reconnects{nc: nc, status: nc.StatusChanged(nats.CONNECTED)}
+	r := &reconnects{nc: nc, status: nc.StatusChanged(nats.CONNECTED, nats.CLOSED)}
 	r.next, r.end = context.WithCancel(context.Background())
 	go func() {
-		for range r.status {
+		for now := range r.status {
+			if now == nats.CLOSED {
+				return
+			}
 			r.mu.Lock()
 			r.end()
 			r.next, r.end = context.WithCancel(context.Background())

@@ -7,8 +7,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// watch calls f with the entries of a watcher, until stop is called. open opens the watcher, and again each time the
-// connection is there again after it was lost.
+// watch calls f with the entries of a watcher, until stop is called or the connection is closed. open opens the watcher,
+// and again each time the connection is there again after it was lost.
 func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher, error),
 	f func(jetstream.KeyValueEntry)) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -27,7 +27,7 @@ func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream
 				each(lost, w, f)
 			}
 			forget()
-			if ctx.Err() != nil {
+			if ctx.Err() != nil || q.nc.IsClosed() {
 				return
 			}
 			lost, forget = q.reconnects.until(ctx)

@@ -9,7 +9,8 @@ import (
 )
 
 // Submit submits a run. One message commits the submission: after an error of Publish the run may begin or not, and
-// Submit with the same arguments is harmless. class is one that a worker serves. All messages of the run have the trace.
+// Submit with the same arguments is harmless. class is one that a worker serves. All messages of the run have the
+// trace.
 func Submit(ctx context.Context, s Store, run, class string, plan []byte, begin wire.Begin, trace wire.Trace) error {
 	hash, err := s.PutObject(ctx, plan) // P6: the plan, then the message
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 
 // Resume publishes what leads a run on (I4): the partitions that have no output and whose predecessors have one, or the
 // sinks, if all have. It reports how many messages these are. A run needs it only if the queue has lost a message or a
-// mark that it had acknowledged, and perhaps more than once. It is harmless at any time: its messages are copies. They have the trace of
-// the caller: that of the run is in no record.
+// mark that it had acknowledged, and perhaps more than once. It is harmless at any time: its messages are copies. They
+// have the trace of the caller: that of the run is in no record.
 func Resume(ctx context.Context, s Store, plans Plans, run string, trace wire.Trace) (published int, err error) {
 	state, err := Attach(ctx, s, run)
 	if err != nil || state.Final() {

@@ -19,7 +19,7 @@ type Config struct {
 	Queue    string
 	Replicas int           // of the streams and buckets that this process makes
 	Workers  int           // processes to start; 0 is four if the server is inside this process
-	Wait     time.Duration // for workers that this process has not started
+	Wait     time.Duration // for the first worker, if this process starts none; 0 is no limit
 	Store    string        // the directory of a server inside this process, "" for a new one, which is removed
 }
 
@@ -28,7 +28,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 	c.addQueueFlags(f)
 	f.IntVar(&c.Workers, "workers", 0,
 		"how many worker `processes` to start; the default is 4, or none with -nats, which has its own")
-	f.DurationVar(&c.Wait, "wait", 10*time.Second, "how `long` to wait for workers of -nats that have the functions")
+	f.DurationVar(&c.Wait, "wait", 10*time.Second, "how `long` to wait for the first worker of -nats; 0: for ever")
 }
 
 // addQueueFlags adds the flags that say which queue it is.
@@ -53,10 +53,10 @@ func (c *Config) connect() (*nats.Conn, error) {
 	}
 	nc, err := nats.Connect(c.URL, opts...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", password.ReplaceAllString(c.URL, "//…@"), err)
+		return nil, fmt.Errorf("connect to %s: %w", password.ReplaceAllString(c.URL, "…@"), err)
 	}
 	return nc, nil
 }
 
 // password is what is not printed of a URL.
-var password = regexp.MustCompile(`//[^/@,]*@`)
+var password = regexp.MustCompile(`[^/@,]+@`)
