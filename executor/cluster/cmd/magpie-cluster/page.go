@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/magpie-go/magpie/executor/cluster"
 )
@@ -55,14 +57,14 @@ func tableOfRuns(out io.Writer, runs []cluster.RunStatus) {
 	}
 	fmt.Fprintf(out, "runs: %d go on, %d have results, %d have failed or were cancelled\n\n", len(open), done, failed)
 	table(out, "RUN\tGRAPH\tDONE\tOF\tFAILED\tRUNNING\tFOR", open, func(r cluster.RunStatus) string {
-		return fmt.Sprintf("%s\t%.40s\t%d\t%d\t%d\t%d\t%s", r.ID, r.Graph, r.Done, r.Parts, r.Failed, len(r.Running),
+		return fmt.Sprintf("%s\t%.40s\t%d\t%d\t%d\t%d\t%s", r.ID, plain(r.Graph), r.Done, r.Parts, r.Failed, len(r.Running),
 			short(r.For))
 	})
 }
 
 func tableOfWorkers(out io.Writer, workers []cluster.WorkerStatus) {
 	table(out, "WORKER\tBUSY\tSLOTS\tDONE\tFUNCTIONS", workers, func(w cluster.WorkerStatus) string {
-		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d", w.Name, w.Busy, w.Slots, w.Done, len(w.Functions))
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d", plain(w.Name), w.Busy, w.Slots, w.Done, len(w.Functions))
 	})
 }
 
@@ -74,7 +76,8 @@ func tableOfPartitions(out io.Writer, workers []cluster.WorkerStatus) {
 	}
 	slices.SortStableFunc(all, func(a, b cluster.Running) int { return cmp.Compare(b.For, a.For) })
 	table(out, "PARTITION\tOF RUN\tON WORKER\tCALLS\tTHE FIRST\tFOR", all, func(r cluster.Running) string {
-		return fmt.Sprintf("%d\t%s\t%s\t%d\t%.40s\t%s", r.Part, r.Run, r.Worker, r.Calls, r.Call, short(r.For))
+		return fmt.Sprintf("%d\t%s\t%s\t%d\t%.40s\t%s", r.Part, r.Run, plain(r.Worker), r.Calls, plain(r.Call),
+			short(r.For))
 	})
 }
 
@@ -93,6 +96,16 @@ func table[T any](out io.Writer, head string, all []T, row func(T) string) {
 		fmt.Fprintf(out, "and %d others\n", len(all)-rows)
 	}
 	fmt.Fprintln(out)
+}
+
+// plain is a name that others have chosen, without what a terminal or a table takes for a command.
+func plain(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, name)
 }
 
 // short is a duration with few digits.
