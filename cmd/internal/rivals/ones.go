@@ -1,20 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/panjf2000/ants/v2"
 
+	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
 )
 
 var oneRivals = []goRival{
 	{"run", "magpie", oneMagpie(0)},
+	{"run", "call", oneCall(0)},
 	{"run", "goroutine", oneGoroutine(0)},
 	{"run", "ants", oneAnts(0)},
 	{"rare", "magpie", oneMagpie(time.Millisecond)},
+	{"rare", "call", oneCall(time.Millisecond)},
 	{"rare", "goroutine", oneGoroutine(time.Millisecond)},
 	{"rare", "ants", oneAnts(time.Millisecond)},
 }
@@ -48,6 +52,18 @@ func oneMagpie(pause time.Duration) func(workers, n int) (repetition, error) {
 				g.Task(func(context.Context) error { f(); return nil })
 			}
 			return ex.Run(context.Background(), g)
+		}), err
+	}
+}
+
+// oneCall is oneMagpie by executor.Call, which needs no graph.
+func oneCall(pause time.Duration) func(workers, n int) (repetition, error) {
+	return func(workers, _ int) (repetition, error) {
+		ex, err := newExecutor(workers)
+		do := func(_ *executor.Scope, f func()) error { f(); return nil }
+		return one(pause, func(f func()) error {
+			failed, err := executor.Call(context.Background(), ex, do, f)
+			return cmp.Or(err, failed)
 		}), err
 	}
 }
