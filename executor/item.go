@@ -223,8 +223,8 @@ func (r *JobRun) conclude(body *Body) {
 	r.tellEnd()
 }
 
-// endLone is Finish for a lone run without failures, if no worker but w has run items of it, and w has its starter as a
-// guest. It reports whether it has ended the run. Nothing refers to such a run or its context once it is forgotten, so
+// endLone is Finish for a lone run without failures whose starter is the guest of w, if no other worker has run items of
+// it. It reports whether it has ended the run. Nothing refers to such a run or its context once it is forgotten, so
 // there is nobody to keep the body from, to end the context for, or to tell the progress to.
 func (r *JobRun) endLone(w *Worker) bool {
 	if !r.lone.Load() || !r.isOnlyOf(w) || r.unlink != nil || r.up != nil || !r.core.forgetLone(&r.Run) {

@@ -31,6 +31,14 @@ func within(t testing.TB) context.Context {
 func work(t testing.TB, nc *nats.Conn, ex *executor.Executor, reg *cluster.Registry, c cluster.WorkerConfig) (
 	stop func()) {
 	t.Helper()
+	_, stop = newWorker(t, nc, ex, reg, c)
+	return stop
+}
+
+// newWorker is work, and returns the worker too.
+func newWorker(t testing.TB, nc *nats.Conn, ex *executor.Executor, reg *cluster.Registry, c cluster.WorkerConfig) (
+	w *cluster.Worker, stop func()) {
+	t.Helper()
 	if c.Queue == (cluster.Queue{}) {
 		c.Queue = queue
 	}
@@ -51,7 +59,7 @@ func work(t testing.TB, nc *nats.Conn, ex *executor.Executor, reg *cluster.Regis
 		}
 	}
 	t.Cleanup(stop)
-	return stop
+	return w, stop
 }
 
 // connect returns a client that waits for workers, and whose partitions do not depend on how fast the machine is.

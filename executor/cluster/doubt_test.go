@@ -35,7 +35,7 @@ func TestRunInDoubt(t *testing.T) {
 	s := served.Start(t, embedded.Config{})
 	f := newFunctions()
 	gate := newGate(f.reg)
-	newWorker(t, s.Conn(), f.reg, cluster.WorkerConfig{})
+	work(t, s.Conn(), newExecutor(t), f.reg, cluster.WorkerConfig{})
 	errSilence := errors.New("no answer")
 	for n, effect := range []bool{false, true} {
 		for _, ends := range []bool{false, true} {

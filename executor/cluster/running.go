@@ -55,8 +55,8 @@ func (b *board) enter(run string, plan *wire.Plan, part int) (leave func()) {
 const most = 64
 
 // longest returns the numbers of the partitions that have run for so long at least, in the order in which they were
-// begun, and at most so many.
-func (b *board) longest(least time.Duration, most int) []uint64 {
+// begun, and at most limit.
+func (b *board) longest(least time.Duration, limit int) []uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var ids []uint64
@@ -66,7 +66,7 @@ func (b *board) longest(least time.Duration, most int) []uint64 {
 		}
 	}
 	slices.Sort(ids)
-	return ids[:min(len(ids), most)]
+	return ids[:min(len(ids), limit)]
 }
 
 // get returns the partitions of some numbers that still run.

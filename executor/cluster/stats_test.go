@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor/cluster"
@@ -15,29 +14,6 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
-
-// newWorker starts a worker that is stopped with the test or by stop, and returns it.
-func newWorker(t *testing.T, nc *nats.Conn, reg *cluster.Registry, c cluster.WorkerConfig) (w *cluster.Worker,
-	stop func()) {
-	t.Helper()
-	c.Queue = queue
-	c.Report = func(err error) { t.Log(err) }
-	w, err := cluster.NewWorker(within(t), nc, newExecutor(t), reg, c)
-	require.NoError(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- w.Run(ctx) }()
-	stopped := false
-	stop = func() {
-		if !stopped {
-			stopped = true
-			cancel()
-			require.NoError(t, <-ended)
-		}
-	}
-	t.Cleanup(stop)
-	return w, stop
-}
 
 // TestStats: a worker and a client count what they do.
 func TestStats(t *testing.T) {
@@ -56,7 +32,7 @@ func TestStats(t *testing.T) {
 		Queue: queue, Patient: true, Executor: newExecutor(t), Registry: f.reg, Target: time.Hour})
 	require.NoError(t, err)
 	defer c.Close()
-	w, stop := newWorker(t, s.Conn(), f.reg, cluster.WorkerConfig{Slots: 3})
+	w, stop := newWorker(t, s.Conn(), newExecutor(t), f.reg, cluster.WorkerConfig{Slots: 3})
 	require.Equal(t, 3, w.Stats().Slots)
 	run := func(add func(g *cluster.Graph)) (*cluster.Handle, error) {
 		g := cluster.NewGraph("g")
@@ -145,8 +121,8 @@ func TestStatsOfTwice(t *testing.T) {
 	both.Add(2)
 	c := cluster.WorkerConfig{Slots: 1}.Between(
 		func(s protocol.Store) protocol.Store { return doubling{s, &both} }, nil)
-	a, stopA := newWorker(t, s.Conn(), f.reg, c)
-	b, stopB := newWorker(t, s.Conn(), f.reg, c)
+	a, stopA := newWorker(t, s.Conn(), newExecutor(t), f.reg, c)
+	b, stopB := newWorker(t, s.Conn(), newExecutor(t), f.reg, c)
 	g := cluster.NewGraph("g")
 	f.one.Call(g)
 	h, err := connect(t, s.Conn()).Submit(within(t), g, cluster.Submission{})

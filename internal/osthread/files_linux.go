@@ -72,6 +72,7 @@ func readFields(root fsys, name string) map[string]int64 {
 }
 
 // fieldOf returns the number in a line like "Threads: 7", or the first number of "Uid: 5 6 7 8", or 0 if there is none.
+// It makes no map, as readFields does: a look reads a status for each process of the machine.
 func fieldOf(text, name string) int64 {
 	name += ":\t"
 	for line := range strings.Lines(text) {

@@ -15,18 +15,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// connect returns a connection that is closed with the test.
+func connect(t *testing.T, s *server.Server) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect("", nats.InProcessServer(s))
+	require.NoError(t, err)
+	t.Cleanup(nc.Close)
+	return nc
+}
+
 // TestSlowAnswers: a read takes as long as answers come, and longer than a silence of the server may be.
 func TestSlowAnswers(t *testing.T) {
 	t.Parallel()
 	s := served.Other(t, &server.Options{})
-	connect := func() *nats.Conn {
-		nc, err := nats.Connect("", nats.InProcessServer(s))
-		require.NoError(t, err)
-		t.Cleanup(nc.Close)
-		return nc
-	}
 	const n = 10
-	slow := connect()
+	slow := connect(t, s)
 	_, err := slow.Subscribe("$JS.API.DIRECT.GET.KV_magpie-q", func(m *nats.Msg) {
 		answer := func(header nats.Header) {
 			_ = slow.PublishMsg(&nats.Msg{Subject: m.Reply, Header: header, Data: []byte("value")})
@@ -43,7 +46,7 @@ func TestSlowAnswers(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, slow.Flush())
 
-	q := &Queue{c: Config{Queue: "q", Replicas: 1}, nc: connect()}
+	q := &Queue{c: Config{Queue: "q", Replicas: 1}, nc: connect(t, s)}
 	q.gets, err = newReader(q.nc)
 	require.NoError(t, err)
 	var keys []string
@@ -62,13 +65,7 @@ func TestSlowAnswers(t *testing.T) {
 func TestForgottenQuestion(t *testing.T) {
 	t.Parallel()
 	s := served.Other(t, &server.Options{})
-	connect := func() *nats.Conn {
-		nc, err := nats.Connect("", nats.InProcessServer(s))
-		require.NoError(t, err)
-		t.Cleanup(nc.Close)
-		return nc
-	}
-	forgetful := connect()
+	forgetful := connect(t, s)
 	var asked atomic.Int64
 	_, err := forgetful.Subscribe("$JS.API.STREAM.INFO.KV_magpie-q", func(m *nats.Msg) {
 		if asked.Add(1) > 1 {
@@ -78,7 +75,7 @@ func TestForgottenQuestion(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, forgetful.Flush())
 
-	nc := connect()
+	nc := connect(t, s)
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
 	q := &Queue{c: Config{Queue: "q", Replicas: 1}, nc: nc, js: js}
