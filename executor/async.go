@@ -2,8 +2,9 @@ package executor
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
-	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -55,16 +56,6 @@ func (f *Future[T]) Wait() (T, error) {
 	return f.result.Get(), f.state.err.Get()
 }
 
-func (f *Future[T]) drop() { f.fn = nil }
-
-// inner returns the part of f that does not depend on its type, or nil if f is nil.
-func (f *Future[T]) inner() *future {
-	if f == nil {
-		return nil
-	}
-	return &f.state
-}
-
 // Done returns a channel that is closed at the end, see [Awaitable].
 func (f *Future[T]) Done() <-chan struct{} { return f.inner().Done() }
 
@@ -75,12 +66,132 @@ func (f *Future[T]) Cancel(cause error) {
 	f.state.cancel(context.Canceled, cause)
 }
 
+// OnEnd is [Run.OnEnd] for a Future: fn is called with what Wait returns. Close does not wait for it if the Future is
+// that of a [Promise].
+func (f *Future[T]) OnEnd(fn func(result T, err error)) {
+	if fn == nil {
+		panic("executor: Future.OnEnd of a nil function")
+	}
+	f.inner().mustBeMade()
+	f.state.afterEnd(func(err error) { fn(f.result.Get(), err) })
+}
+
 func (f *Future[T]) awaitable() *future { return f.inner() }
+
+// inner returns the part of f that does not depend on its type, or nil if f is nil.
+func (f *Future[T]) inner() *future {
+	if f == nil {
+		return nil
+	}
+	return &f.state
+}
 
 func (f *Future[T]) make(_ *Worker, ctx context.Context) error {
 	result, err := f.fn(ctx)
 	f.result.Set(result)
 	return err
+}
+
+func (f *Future[T]) drop() { f.fn = nil }
+
+// init starts f.
+func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
+	if ctx == nil || ex == nil || ex.executor == nil {
+		ex = chooseFor(ctx, ex, "Async")
+	}
+	f.ex = ex
+	f.Body = &ex.asyncs.Body
+	if ex.observers.tellsTasks() {
+		f.call = observedCall{f.call}
+	}
+	f.ctx.owner, f.ctx.labels = f, labelsOf(ctx)
+	before := futuresOf(after) // may panic, so before f is counted: Close waits for what is counted
+	w := ex.currentWorker()
+	w.mustBeInTask()
+	f.ctx.within(ctx)
+	if ex.intake != nil && w == nil {
+		if err := ex.intake.enter(ctx, asyncName, false); err != nil {
+			f.claimed.Store(1)
+			f.settle(nil, err)
+			return
+		}
+		f.ctx.marks.Or(hasRoom)
+	}
+	if !ex.asyncs.countIn(w) {
+		f.claimed.Store(1)
+		f.settle(w, ErrClosed)
+		if ex.intake != nil {
+			ex.intake.leave() // w is nil
+		}
+		return
+	}
+	if len(after) == 0 {
+		f.submit(w)
+		return
+	}
+	foreign := slices.ContainsFunc(before, func(b *future) bool { return &b.ex.core != &ex.core })
+	a := &comesAfter{before: before}
+	ready, pending := a.start(f)
+	if ready {
+		f.submit(w)
+	} else if foreign {
+		f.enlist()
+	}
+	for _, p := range pending {
+		p.noticeContext()
+	}
+}
+
+// futuresOf returns the future of each Awaitable.
+func futuresOf(all []Awaitable) []*future {
+	if len(all) == 0 {
+		return nil
+	}
+	futures := make([]*future, len(all))
+	for i, a := range all {
+		if a != nil {
+			futures[i] = a.awaitable()
+		}
+		if futures[i] == nil || futures[i].ex == nil {
+			panic(fmt.Sprintf("executor: Async is to come after number %d of those given, "+
+				"which is nil, or no Future of Async and no Run of Start", i))
+		}
+	}
+	return futures
+}
+
+// start makes f, which has no places yet, a dependent of each future before it. It reports whether all have ended, and
+// returns futures that the caller is to look at when f is submitted, see add.
+func (a *comesAfter) start(f *future) (ready bool, pending []*future) {
+	a.places = make([]dependence, len(a.before))
+	f.joins.Arm(uint32(len(a.before)) + 1)
+	for i, b := range a.before {
+		a.places[i].future = f
+		others, open := b.precede(&a.places[i])
+		pending = append(pending, others...)
+		if !open {
+			f.joins.Done(1)
+		} else if b.isPromise() {
+			b.subscribePromise()
+		}
+	}
+	// D1(place): publish the places, then look whether f was claimed. Pairs with D1(cancel).
+	f.after.Store(a)
+	if f.claimed.Load() != 0 { // a sweep has cancelled it
+		a.leave()
+		f.after.Store(nil)
+	}
+	return f.joins.Done(1), pending
+}
+
+// asyncTasks holds the task of every Async, as observers see it.
+var asyncTasks = newTaskSet(asyncName, "")
+
+// An observedCall makes the call of a Future, and tells the observers of it.
+type observedCall struct{ caller }
+
+func (c observedCall) make(w *Worker, ctx context.Context) error {
+	return callTask(w, nil, &asyncTasks.Tasks[0], ctx, func(ctx context.Context) error { return c.caller.make(w, ctx) })
 }
 
 func execFuture(w *Worker, it *Item) *Item {
@@ -105,96 +216,23 @@ func execFuture(w *Worker, it *Item) *Item {
 	return nil
 }
 
-// Names in the errors of futures that were cancelled.
-const (
-	asyncName   = "async"
-	promiseName = "promise"
-)
-
-// asyncs is the state that all futures of an executor share: the body of their items, which behaves as that of one run
-// that never ends. It implements Hooks.
-type asyncs struct {
-	Body
-	ex  *executor
-	all runParts
-
-	// left counts the futures that have not ended. A worker counts those that it ends in workerParts.futures, and
-	// subtracts them when it leaves the body, or at a Flush. While left is not 0, core.running counts all futures as
-	// one run. After left has come to 0 the next future starts it anew, under core.mu.
-	left left.Count
-
-	over runCalls // left has come to 0; constant
-
-	enlisted enlisted
-}
-
-// allAsyncs is the job of the run of all futures.
-type allAsyncs struct{}
-
-func (allAsyncs) Name() string                 { return asyncName }
-func (allAsyncs) Begin(*JobRun) (*Item, error) { panic("executor: the run of all futures has begun") }
-
-func (a *asyncs) init(ex *executor) {
-	a.ex = ex
-	a.Body.Init(a)
-	a.all.core, a.all.endless, a.all.job = &ex.core, true, allAsyncs{}
-	a.all.ctx.owner, a.all.ctx.parent = &a.all.JobRun, context.Background() // for Yield
-	a.run.Set(&a.all.JobRun)
-}
-
-// attachTo has the kernel know that futures are in progress.
-func (a *asyncs) attachTo(on *attachments) {
-	on.works = append(on.works, func() bool { return a.left.Load() != 0 })
-}
-
-// countIn counts a future in. It returns false if the executor is closed and w, the calling worker, is nil.
-func (a *asyncs) countIn(w *Worker) bool {
-	ex := a.ex
-	if (w != nil || !ex.closed.Load()) && a.left.TryIn() {
-		return true
+// begin returns the error for which f's function must not be called, or nil. The caller has claimed f.
+func (f *future) begin() error {
+	if before := f.after.Load(); before != nil {
+		for _, b := range before.before {
+			if err := b.err.Get(); err != nil {
+				return err
+			}
+		}
 	}
-	ex.mu.Lock()
-	defer ex.mu.Unlock()
-	if ex.closed.Load() && w == nil {
-		return false
+	if f.Body.Stopped() {
+		return f.ex.asyncs.enlisted.err
 	}
-	if !a.left.TryIn() {
-		ex.running.Add(1)
-		ex.attached.busy.make()
-		a.left.Start(1)
+	if err := f.ctx.Err(); err != nil {
+		return newCancelError(asyncName, err, context.Cause(&f.ctx))
 	}
-	return true
+	return nil
 }
-
-// countOut counts a future out that worker w has ended, or another thread if w is nil.
-func (a *asyncs) countOut(w *Worker) {
-	if w != nil && w.body == &a.Body {
-		partsOf(w).futures++
-		return
-	}
-	a.leave(1)
-}
-
-func (a *asyncs) leave(n int64) {
-	if n > 0 && a.left.Out(n) {
-		a.over.make(&a.all.Run)
-		a.ex.attached.idle.make()
-		a.ex.running.Done()
-	}
-}
-
-// Enter implements Hooks.
-func (a *asyncs) Enter(*Worker) {}
-
-// Leave implements Hooks.
-func (a *asyncs) Leave(w *Worker) {
-	n := partsOf(w).futures
-	partsOf(w).futures = 0
-	a.leave(n)
-}
-
-// Flush implements Hooks.
-func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
 
 // Fail implements Hooks.
 func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
@@ -204,5 +242,25 @@ func (a *asyncs) Fail(w *Worker, it *Item, err error) *Item {
 	return nil
 }
 
-// Release implements Hooks.
-func (a *asyncs) Release() {}
+// awaitable returns the future that ends with the run's error after the run has ended.
+func (r *Run) awaitable() *future {
+	if r == nil || executorOf(r.core) == nil {
+		return nil
+	}
+	r.mu.Lock()
+	of := partsOfRun(r)
+	f := of.endFuture
+	if f != nil {
+		r.mu.Unlock()
+		return f
+	}
+	ex := r.of.(*Executor)
+	f = &future{call: endOfRun{r}, ex: ex}
+	f.Exec, f.Body = execFuture, &ex.asyncs.Body
+	f.ctx.owner, f.ctx.parent = f, context.Background()
+	f.claimed.Store(1)
+	of.endFuture = f
+	r.mu.Unlock()
+	r.tell(func(err error) { f.settle(nil, err) })
+	return f
+}

@@ -17,20 +17,6 @@ type callPool[A, R any] struct {
 	replaced bool // another pool has all of its places
 }
 
-// A place is the index of a level's call in a pool.
-type place uint32
-
-// placeOf returns the place of a level: the upper bits of a level are the worker's.
-func placeOf(level uint64) place { return place(level) }
-
-// A pool is a callPool to code that does not know the types of its calls.
-type pool interface {
-	at(place) *fork      // the fork in use, or nil
-	drop(place)          // puts the fork in use out of use
-	forget(p place) bool // drops the references of the call out of use, and reports whether it had any
-	isReplaced() bool    // whether only scopes that are in use may fork in the pool
-}
-
 // callPoolOf returns the scope's pool or another one of its worker that has the place for a fork of the type, and makes
 // it the scope's.
 func callPoolOf[A, R any](s *Scope, at place) *callPool[A, R] {
@@ -159,14 +145,3 @@ func (p *callPool[A, R]) forget(at place) bool {
 }
 
 func (p *callPool[A, R]) isReplaced() bool { return p.replaced }
-
-// reset puts a fork out of use, and makes it ready for its next use.
-func (f *fork) reset() {
-	f.generation = f.generation&^forkBits + 1
-	f.frame = 0
-	f.joined, f.own, f.skipped = false, false, false
-	f.err, f.parent, f.from = nil, nil, 0
-	if f.state.Load() != 0 {
-		f.state.Store(0)
-	}
-}

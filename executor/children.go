@@ -21,14 +21,6 @@ func (s *Scope) Spawn(fn func(*Scope) error) {
 	s.spawn(nil, fn)
 }
 
-// A child is a function started by Go or Spawn.
-type child struct {
-	fork // first: see childOf
-	fn   func(context.Context) error
-	sfn  func(*Scope) error
-	next *child // in Scope.children, or in forks.children
-}
-
 func (s *Scope) spawn(fn func(context.Context) error, sfn func(*Scope) error) {
 	s.mustBeGiven()
 	w := s.w
@@ -68,55 +60,6 @@ func (s *Scope) Wait() error {
 		return nil
 	}
 	return s.joinChildren()
-}
-
-// noteChildren is called after the scope may have got its first child, or lost its last one.
-func (s *Scope) noteChildren() {
-	if s.children != nil {
-		s.top.hide()
-	} else {
-		s.top.show()
-	}
-}
-
-// adopt appends older children to the scope's.
-func (s *Scope) adopt(older *child) {
-	end := &s.children
-	for *end != nil {
-		end = &(*end).next
-	}
-	*end = older
-	s.noteChildren()
-}
-
-// joinChildren waits until all children of the scope have ended, as Wait says. There is at least one.
-func (s *Scope) joinChildren() (err error) {
-	w := s.w
-	mark := s.children.mark
-	for c := s.children.next; c != nil; c = c.next {
-		if int64(c.mark-mark) < 0 { // the oldest child's mark may not be the lowest: forks below may have been joined
-			mark = c.mark
-		}
-	}
-	w.waits.nested++
-	defer func() { w.waits.nested-- }()
-	forksOf(w).expose()
-	forksOf(w).runDownTo(s.body, mark)
-	for c := s.children; c != nil; c = s.children {
-		forksOf(w).await(&c.fork)
-		if c.err != nil {
-			err = c.err
-		}
-		s.run.pass(&c.fork, s.fork)
-		s.skipped = s.skipped || c.skipped
-		s.children = c.next // now: if Goexit ends the next await, abandon joins the rest
-		s.noteChildren()
-		c.Body, c.fn, c.sfn = nil, nil, nil
-		c.reset()
-		c.next = forksOf(w).children
-		forksOf(w).children = c
-	}
-	return err
 }
 
 // execChild calls a child.

@@ -1,20 +1,6 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/internal/xsync"
-)
-
-// enlisted holds the futures of an executor that abort cancels one by one: those whose functions have asked their
-// context for more than Err, those that come after a future of another executor, and promises with a waiter. Any other
-// future that has not begun sees Body.Stopped when a worker takes it.
-type enlisted struct {
-	mu    xsync.Mutex
-	all   map[*future]struct{}
-	cause error
-	err   error // constant after Body.Stopped is true
-}
+import "context"
 
 // abort ends the futures that have not begun with err, when a worker comes to them. It returns those that are to be
 // cancelled one by one, with the cause.

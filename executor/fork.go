@@ -1,11 +1,5 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
-
 // Fork makes the call fn(s, arg) available to other workers and returns at once. [Forked.Join] makes the call, unless
 // another worker has:
 //
@@ -199,67 +193,6 @@ func (c *call[A, R]) joinSlowly(s *Scope, generation uint64, here uintptr) R {
 	return c.make(s)
 }
 
-// A fork is the part of a forked call, a child or a root that does not depend on its types.
-type fork struct {
-	Item // first: see forkOf
-
-	mark   uint64  // of the owner's lane before the push
-	from   uint64  // the number of the scope for which setOrigin was called last; 0 for none
-	parent *fork   // the fork in whose call this one was made; nil for a root
-	owner  *Worker // the worker that makes and joins it
-	err    error   // the failure, if the call did not return
-	// state is 0, or forkWaited, until another worker takes the fork from a lane. That worker, the taker, adds its
-	// number and its count of takes. At the end it stores forkDone, and the state is the owner's again.
-	state   xatomic.Uint64
-	depth   uint32 // the number of ancestors; set with parent
-	kind    forkKind
-	skipped bool // a child that was not begun, or a call that has joined one
-	joined  bool // joined out of order: the fork stays in use until newer ones have been joined
-	own     bool // the owner itself has run it; no other worker waits for it, and state does not change
-
-	// A fork that is not taken uses only the following fields and those of the call: one cache line if A and R are
-	// small.
-	generation uint64  // how many calls the fork has been used for, see Forked; perhaps with checkedBit or pushedBit
-	level      uint64  // the position among the worker's forks in use, see forks; constant, and 0 for a child
-	frame      uintptr // the stack frame that has made the fork, see frameOf; 0 for a fork that is out of use
-}
-
-type forkKind uint8
-
-const (
-	isCall forkKind = iota
-	isChild
-	isRoot
-)
-
-// checkedBit is set in the generation of a private fork that has been pushed, of a fork that has been joined before a
-// newer one, of one that is just above such a one, and of one that was the newest of a lane without private forks when
-// its worker began to wait. A Forked has the generation without these bits. So the fast path of Join, which compares
-// the generations, is for the other forks only.
-//
-// pushedBit is set in that of a fork that was pushed when it was made. Without checkedBit it has a fast path of its
-// own.
-const (
-	checkedBit = 1 << 63
-	pushedBit  = 1 << 62
-	forkBits   = checkedBit | pushedBit
-)
-
-const (
-	forkTaker  = 1<<32 - 1 // mask: the taker's ID plus 1
-	forkWaited = 1 << 32   // the owner sleeps until the fork is done
-	forkDone   = 1 << 33
-	forkTakes  = 34 // shift: the taker's forks.takes, this fork included
-)
-
-// A call is a forked call. Calls are reused.
-type call[A, R any] struct {
-	fork   // first: see callOf
-	fn     func(*Scope, A) R
-	arg    A
-	result R
-}
-
 // make makes the call on the caller's stack, with the caller's scope.
 func (c *call[A, R]) make(s *Scope) R {
 	fn, arg := c.fn, c.arg
@@ -280,24 +213,6 @@ func makeApart[A, R any](s *Scope, fn func(*Scope, A) R, arg A) R {
 	level := forksOf(s.w).level()
 	r := fn(s, arg)
 	s.finish(level)
-	return r
-}
-
-// finish ends what a call with scope s has started: its children, and its forks above level that are not joined.
-func (s *Scope) finish(level uint64) {
-	if s.children != nil {
-		_ = s.joinChildren()
-	}
-	forksOf(s.w).drop(level, forksOf(s.w).complete)
-}
-
-// finished ends what a call with scope s has started, if there is anything, and returns r, what the call has returned.
-//
-//go:noinline
-func finished[R any](s *Scope, level uint64, r R) R {
-	if s.children != nil || forksOf(s.w).level() != level {
-		s.finish(level)
-	}
 	return r
 }
 
@@ -328,30 +243,4 @@ func (c *call[A, R]) joinChecked(s *Scope, generation uint64, here uintptr) R {
 		f.thrown.throw(err)
 	}
 	return r
-}
-
-// execCall makes the call for the worker that took the fork from a lane.
-func execCall[A, R any](w *Worker, it *Item) *Item {
-	c := callOf[A, R](it)
-	s := forksOf(w).beginTaken(&c.fork)
-	var none A
-	arg := c.arg
-	c.arg = none
-	c.result = c.fn(s, arg)
-	forksOf(w).endTaken(&c.fork)
-	return nil
-}
-
-// execCallObserved makes the call as execCall does, and tells the observers of it. For the worker that has forked the
-// call it is no task.
-func execCallObserved[A, R any](w *Worker, it *Item) *Item {
-	if forkOf(it).owner != w {
-		r := scopeRunOf(it.Body)
-		_ = r.Run().CallTask(w, &r.tasks[forkTask], func(context.Context) error {
-			execCall[A, R](w, it)
-			return nil
-		})
-		return nil
-	}
-	return execCall[A, R](w, it)
 }

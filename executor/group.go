@@ -4,9 +4,13 @@ import (
 	"context"
 
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
+
+// What groups keep, with groupqueue. The files that work with it stand on each other in this order: grouptasks,
+// groupbatch, groupinbox, groupturn, grouprun, groupgo. Each names only those before it.
 
 // A Group is a number of functions that run on the executor, of which the first error counts. It has the methods of an
 // errgroup.Group of golang.org/x/sync. A program that has one changes in a line:
@@ -66,75 +70,6 @@ func (g *Group) init(ex *Executor, ctx context.Context) {
 	g.made.Store(1)
 }
 
-// GroupWithContext returns a group whose functions run on ex, which may be nil, see [Default], and a context derived
-// from ctx that is cancelled when a function fails, by [Group.Cancel], or when Wait returns. The group should be waited
-// for even if it got no function.
-func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
-	ex = chooseFor(ctx, ex, "GroupWithContext")
-	g := NewGroup(ex)
-	g.ctx = ctx
-	r := g.begin(ex.currentWorker(), false)
-	if !r.of.refused {
-		r.out(1) // the unit for a function
-	}
-	return g, r.of.Context()
-}
-
-// Go calls fn on the executor. The first failure cancels the group's context, and is the error of Wait. fn is called
-// even if the group has failed or was cancelled. It is not called if the executor is closed or shut down, or if the
-// caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
-// Wait returns that error, or the one that it has returned before. Go panics if the limit is 0.
-//
-// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Meanwhile it runs no
-// function: one might wait for what the caller does next. Called from a task it waits, as in [Blocking], only if 256
-// functions wait already, there is a spare worker for each worker that waits, and some function has had its turn within
-// a second. Where it cannot wait, as in a nested run or a function of OnEnd, fn is added to the queue.
-//
-// An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here, or with a limit
-// of 1, Go called from a function of the group calls fn itself, in the caller's place, as long as 256 functions wait: a
-// walk of a tree becomes a recursive one, at most 256 deep. So the caller must hold no lock that fn takes, and fn must
-// not wait for what the caller does next. A [runtime.Goexit] in fn also ends the caller, as in a Wait.
-func (g *Group) Go(fn func() error) {
-	if fn == nil {
-		panic("executor: Group.Go of a nil function")
-	}
-	g.add(fn, nil)
-}
-
-// GoContext is Go for a function that gets the group's context. It is not called if the group has failed or was
-// cancelled by then. The context is cancelled when Wait returns: functions that come after it get another.
-func (g *Group) GoContext(fn func(context.Context) error) {
-	if fn == nil {
-		panic("executor: Group.GoContext of a nil function")
-	}
-	g.add(nil, fn)
-}
-
-// TryGo is Go if the function can run at once, as far as the limit goes and, for the group's first function, there is
-// room for the group in [Config.MaxRuns]. It reports whether it was. It does not wait.
-func (g *Group) TryGo(fn func() error) bool {
-	if fn == nil {
-		panic("executor: Group.TryGo of a nil function")
-	}
-	g.mustBeMade()
-	if g.limit >= 0 && !g.reserve() {
-		return false
-	}
-	w := g.caller()
-	r := g.enter(w, true)
-	if r == nil {
-		if g.limit < 0 {
-			return false
-		}
-		if next := g.passTurn(); next != nil {
-			groupRunOf(next.Body).submit(w, next)
-		}
-		return false
-	}
-	r.submit(w, r.task(w, groupFunction{fn: fn}))
-	return true
-}
-
 // SetLimit limits the number of functions that run at a time. A negative number, the default, means no limit. With 0
 // there can be no functions. A function does not count while its Go calls another, which has its place.
 func (g *Group) SetLimit(n int) {
@@ -157,97 +92,6 @@ func (g *Group) mustBeIdle(method string) {
 		panic("executor: Group." + method + " while functions of the group may run: " +
 			"call it before the first Go or after Wait")
 	}
-}
-
-// Cancel cancels the group's context with the cause, for good: only the first Cancel counts. Functions of GoContext and
-// GoAfter that have not begun are not called, and the error of Wait matches [context.Canceled] and the cause, unless
-// the group has failed before. A nil cause means context.Canceled. While the group has no function, as after Wait,
-// Cancel changes the error of Wait only once there is another.
-func (g *Group) Cancel(cause error) {
-	g.mustBeMade()
-	if cause == nil {
-		cause = context.Canceled
-	}
-	g.cause.CompareAndSwap(nil, &cause)
-	// D1(quit): set the cause, then look for a run. Pairs with D1(renew).
-	if r := g.run.Load(); r != nil {
-		r.of.Cancel(*g.cause.Load())
-	}
-}
-
-// Wait waits until all functions of the group have returned, and returns the first failure as it is. If the group was
-// cancelled, or the caller's context has ended, before any failure, the error says that first. It then also has the
-// first failure that does not only say the same again. If the executor was closed before the first function, it is
-// [ErrClosed].
-//
-// The group may be used again after Wait. Its error stays: each later Wait returns it, whatever the functions that come
-// in between return.
-//
-// Meanwhile Wait runs functions of the group and what they start, as [Run.Wait] does, on a worker and outside.
-// Wait panics if it is called from a function of the group: it would wait for itself.
-func (g *Group) Wait() error {
-	g.mustBeMade()
-	r := g.run.Load()
-	if r == nil {
-		return nil
-	}
-	if !r.of.isOver() && g.ex.currentWorker().run().isWithin(r.of) {
-		panic("executor: Group.Wait in a function of the group: it would wait for itself")
-	}
-	r.release(r.of)
-	_ = r.of.Wait()
-	return r.result()
-}
-
-// A GroupTask is a function that was given to [Group.GoAfter].
-type GroupTask struct {
-	task groupTask
-	g    *Group
-
-	// Guarded by g.mu; err is constant once ended is set.
-	waits int          // tasks to wait for
-	then  []*GroupTask // that wait for it
-	ended bool
-	err   error // why it has failed or was not called
-}
-
-// GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
-// not called, the function is not called, also after [Group.KeepGoing]. GoAfter does not wait, even with a limit. It
-// panics if an element of after is nil or belongs to another group. It has then started nothing.
-func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
-	if fn == nil {
-		panic("executor: Group.GoAfter of a nil function")
-	}
-	for _, before := range after {
-		if before == nil || before.g != g {
-			panic("executor: Group.GoAfter is to come after a task that is nil or of another group")
-		}
-	}
-	g.mustBeMade()
-	g.check()
-	w := g.caller()
-	t := &GroupTask{g: g}
-	r := g.enter(w, false)
-	if r == nil {
-		t.ended, t.err = true, ErrClosed
-		return t
-	}
-	t.task.Exec, t.task.Body, t.task.cfn, t.task.handle = r.exec, &r.Body, fn, t
-	g.mu.Lock()
-	for _, before := range after {
-		if !before.ended {
-			before.then = append(before.then, t)
-			t.waits++
-		} else if before.err != nil {
-			t.err = before.err
-		}
-	}
-	ready := t.waits == 0
-	g.mu.Unlock()
-	if ready {
-		r.offer(w, &t.task)
-	}
-	return t
 }
 
 // mustBeMade makes a zero group one of the default executor, and panics if g is nil.
@@ -276,23 +120,6 @@ func (g *Group) check() {
 	}
 }
 
-// add gives a function to the group: fn, or cfn if that is nil.
-func (g *Group) add(fn func() error, cfn func(context.Context) error) {
-	g.mustBeMade()
-	g.check()
-	w := g.caller()
-	if w == nil && g.limit < 0 && g.give(fn, cfn) {
-		return
-	}
-	switch r := g.enter(w, false); {
-	case r == nil:
-	case w != nil:
-		r.takeInTask(w, r.task(w, groupFunction{fn, cfn}))
-	default:
-		r.take(fn, cfn)
-	}
-}
-
 // caller returns the worker of the group's executor that the caller runs on, or nil. It first looks at the one that it
 // has found before: osthread.Self is enough for that, since a worker's thread runs no other goroutine.
 func (g *Group) caller() *Worker {
@@ -307,82 +134,74 @@ func (g *Group) caller() *Worker {
 	return w
 }
 
-// enter counts a function in. It returns the run that it is of, or nil if there can be none. w is the calling worker,
-// or nil. If tries is set it does not wait for room.
-func (g *Group) enter(w *Worker, tries bool) *groupRun {
-	r := g.run.Load()
-	if r == nil || w == nil && g.ex.closed.Load() || !r.left.TryIn() {
-		r = g.begin(w, tries)
-	}
-	if r == nil || r.of.refused {
-		return nil
-	}
-	if !r.used.Load() {
-		r.used.Store(true)
-	}
-	return r
+// A GroupTask is a function that was given to [Group.GoAfter].
+type GroupTask struct {
+	task groupTask
+	g    *Group
+
+	// Guarded by g.mu; err is constant once ended is set.
+	waits int          // tasks to wait for
+	then  []*GroupTask // that wait for it
+	ended bool
+	err   error // why it has failed or was not called
 }
 
-// begin starts a run of the group, unless there is one, and counts a function in. If there can be none, it returns a
-// run that was refused, or nil. If tries is set it does not wait for room.
-func (g *Group) begin(w *Worker, tries bool) *groupRun {
-	if w == nil && g.ex.inline == nil {
-		// One goroutine starts a run, and may wait for room. A worker does not wait for it.
-		if !tries || g.ex.intake == nil {
-			g.start.Lock()
-		} else if !g.start.TryLock() {
-			return nil
-		}
-		defer g.start.Unlock()
+// A groupRun is a run of a Group, from the first function until the functions in progress at Wait have ended. It
+// implements Job and Hooks.
+type groupRun struct {
+	Body
+	group  *Group
+	of     *Run
+	opener Item                       // with which the run begins
+	inbox  Item                       // in a lane or in the injector while Group.calls is set
+	exec   func(*Worker, *Item) *Item // of the functions
+
+	before error          // the result of the run before
+	stops  bool           // it is stopped from the start, because of before
+	used   xatomic.Bool   // it has got a function
+	open   xatomic.Uint32 // 1 until Wait or Close
+
+	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
+	inGo      int  // how many wait in Go
+	callsInGo bool // Go calls the function that it was given
+	gaveUp    bool // one has waited in vain
+
+	// Besides workers, left counts the functions that have not ended, one while the run is open, and the opener. A
+	// worker counts the functions that it ends in Worker.futures, until it leaves the body. So threads outside write to
+	// it much oftener than workers.
+	_ pad.Line
+	counted
+	_ pad.Line
+
+	mu   xsync.Mutex
+	errs []error // the first failure, or all if the group keeps going; guarded by mu
+}
+
+// out counts n units out, and ends the run after the last.
+func (r *groupRun) out(n int64) {
+	if r.left.Out(n) {
+		r.Run().Finish(r.errs...)
 	}
-	for {
-		old := g.run.Load()
-		if old != nil && old.left.TryIn() {
-			if w != nil || !g.ex.closed.Load() {
-				return old
-			}
-			old.note(ErrClosed)
-			old.out(1)
-			return nil
-		}
-		r := &groupRun{group: g, exec: execGroupTask}
-		if g.ex.observers.tellsTasks() {
-			r.exec = execGroupTaskObserved
-		}
-		if old != nil {
-			r.inherit(old)
-		}
-		r.Body.Init(r)
-		r.opener.Exec, r.opener.Body = execOpener, &r.Body
-		r.inbox.Exec, r.inbox.Body = execInbox, &r.Body
-		r.open.Store(1)
-		r.left.Start(3) // the opener, the function, and until release
-		parent := w.run()
-		if parent != nil {
-			partsOfRun(parent).groups.Add(1)
-		}
-		r.of = g.ex.launch(g.ctx, g.ex, r, w, parent, tries)
-		if r.of.refused {
-			r.open.Store(0) // release has nothing to count out
-			r.left.Out(3)
-			if parent != nil {
-				partsOfRun(parent).groups.Add(-1)
-			}
-			if tries && isSame(r.of.err.Get(), ErrBusy) {
-				return nil // the group is as before
-			}
-		}
-		if g.run.CompareAndSwap(old, r) {
-			// D1(renew): set the run, then look for a cause. Pairs with D1(quit).
-			if cause := g.cause.Load(); cause != nil {
-				r.of.Cancel(*cause)
-			}
-			return r
-		}
-		if !r.of.refused {
-			r.errs = nil // it is no failure that two have begun
-			r.release(r.of)
-			r.out(1)
-		}
-	}
+}
+
+// A groupTask is a function of a group.
+type groupTask struct {
+	Item // first: see groupTaskOf
+	groupFunction
+	handle *GroupTask // that it is part of, or nil
+	next   *groupTask // in Group.first or in a list of tasks out of use
+	turn   groupTurn
+}
+
+// A groupFunction is a function of a group: fn, or cfn if that is nil.
+type groupFunction struct {
+	fn  func() error
+	cfn func(context.Context) error
+}
+
+// A groupTurn says how a function gets its turn.
+type groupTurn struct {
+	comes chan struct{} // closed when it comes; nil if no caller of Go waits for that
+	ofOwn bool          // a function of the group waits for comes, and is counted in groupRun.inGo
+	lent  bool          // it is that of the function whose Go calls this one, see callInGo
 }

@@ -1,35 +1,6 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/internal/pad"
-	"github.com/magpie-go/magpie/internal/xatomic"
-	"github.com/magpie-go/magpie/internal/xsync"
-)
-
-// A groupFunction is a function of a group: fn, or cfn if that is nil.
-type groupFunction struct {
-	fn  func() error
-	cfn func(context.Context) error
-}
-
-// A groupBatch is functions from outside that were given one after the other. While it is in the inbox, groupQueue.mu
-// guards it. Then it belongs to workers, as a span of a graph does.
-//
-// The item is always in a deque, or a worker has just taken it out and pushes it again or finds the batch empty. The
-// worker that has opened the batch claims functions from the front, one at a time, wherever the item is. A thief that
-// gets the item takes the upper half, as a batch of its own. So no function is hidden behind one that runs.
-type groupBatch struct {
-	Item    // first: see groupBatchOf
-	waiting xatomic.Span
-	owner   xatomic.Plain[int] // the worker that claims from it
-	refs    xatomic.Int32      // one for the item, one for the owner while attached; the last to drop it keeps the batch
-	next    *groupBatch        // in the inbox, or in a store
-	_       pad.Line
-
-	functions [maxBatch]groupFunction
-}
+import "github.com/magpie-go/magpie/internal/xsync"
 
 // remove takes function i out of the batch, which must not keep it alive.
 func (b *groupBatch) remove(i uint32) groupFunction {

@@ -1,173 +1,248 @@
 package executor
 
-import (
-	"context"
+import "context"
 
-	"github.com/magpie-go/magpie/internal/xsync"
-)
-
-// What Go does with a function: it gives it to the workers, puts it into the queue, waits for its turn, or calls it.
-
-// A groupTurn says how a function gets its turn.
-type groupTurn struct {
-	comes chan struct{} // closed when it comes; nil if no caller of Go waits for that
-	ofOwn bool          // a function of the group waits for comes, and is counted in groupRun.inGo
-	lent  bool          // it is that of the function whose Go calls this one, see callInGo
+// GroupWithContext returns a group whose functions run on ex, which may be nil, see [Default], and a context derived
+// from ctx that is cancelled when a function fails, by [Group.Cancel], or when Wait returns. The group should be waited
+// for even if it got no function.
+func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Context) {
+	ex = chooseFor(ctx, ex, "GroupWithContext")
+	g := NewGroup(ex)
+	g.ctx = ctx
+	r := g.begin(ex.currentWorker(), false)
+	if !r.of.refused {
+		r.out(1) // the unit for a function
+	}
+	return g, r.of.Context()
 }
 
-// take makes a function from outside available to the workers when its turn comes, and waits for that: so each caller
-// has one function in the queue at most. A function of OnEnd on a worker of another executor does not wait. The caller
-// has counted the function in.
-func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
-	g := r.group
-	ex := g.ex
-	if g.limit < 0 && ex.inline == nil { // an inline executor chooses among all
-		r.callFor(fn, cfn)
-		return
+// Go calls fn on the executor. The first failure cancels the group's context, and is the error of Wait. fn is called
+// even if the group has failed or was cancelled. It is not called if the executor is closed or shut down, or if the
+// caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
+// Wait returns that error, or the one that it has returned before. Go panics if the limit is 0.
+//
+// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Meanwhile it runs no
+// function: one might wait for what the caller does next. Called from a task it waits, as in [Blocking], only if 256
+// functions wait already, there is a spare worker for each worker that waits, and some function has had its turn within
+// a second. Where it cannot wait, as in a nested run or a function of OnEnd, fn is added to the queue.
+//
+// An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here, or with a limit
+// of 1, Go called from a function of the group calls fn itself, in the caller's place, as long as 256 functions wait: a
+// walk of a tree becomes a recursive one, at most 256 deep. So the caller must hold no lock that fn takes, and fn must
+// not wait for what the caller does next. A [runtime.Goexit] in fn also ends the caller, as in a Wait.
+func (g *Group) Go(fn func() error) {
+	if fn == nil {
+		panic("executor: Group.Go of a nil function")
 	}
+	g.add(fn, nil)
+}
+
+// GoContext is Go for a function that gets the group's context. It is not called if the group has failed or was
+// cancelled by then. The context is cancelled when Wait returns: functions that come after it get another.
+func (g *Group) GoContext(fn func(context.Context) error) {
+	if fn == nil {
+		panic("executor: Group.GoContext of a nil function")
+	}
+	g.add(nil, fn)
+}
+
+// TryGo is Go if the function can run at once, as far as the limit goes and, for the group's first function, there is
+// room for the group in [Config.MaxRuns]. It reports whether it was. It does not wait.
+func (g *Group) TryGo(fn func() error) bool {
+	if fn == nil {
+		panic("executor: Group.TryGo of a nil function")
+	}
+	g.mustBeMade()
+	if g.limit >= 0 && !g.reserve() {
+		return false
+	}
+	w := g.caller()
+	r := g.enter(w, true)
+	if r == nil {
+		if g.limit < 0 {
+			return false
+		}
+		if next := g.passTurn(); next != nil {
+			groupRunOf(next.Body).submit(w, next)
+		}
+		return false
+	}
+	r.submit(w, r.task(w, groupFunction{fn: fn}))
+	return true
+}
+
+// GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
+// not called, the function is not called, also after [Group.KeepGoing]. GoAfter does not wait, even with a limit. It
+// panics if an element of after is nil or belongs to another group. It has then started nothing.
+func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
+	if fn == nil {
+		panic("executor: Group.GoAfter of a nil function")
+	}
+	for _, before := range after {
+		if before == nil || before.g != g {
+			panic("executor: Group.GoAfter is to come after a task that is nil or of another group")
+		}
+	}
+	g.mustBeMade()
+	g.check()
+	w := g.caller()
+	t := &GroupTask{g: g}
+	r := g.enter(w, false)
+	if r == nil {
+		t.ended, t.err = true, ErrClosed
+		return t
+	}
+	t.task.Exec, t.task.Body, t.task.cfn, t.task.handle = r.exec, &r.Body, fn, t
 	g.mu.Lock()
-	t := g.free.take(&ex.groupTasks)
-	t.Exec, t.Body, t.groupFunction = r.exec, &r.Body, groupFunction{fn, cfn}
-	if g.limit >= 0 && g.active >= g.limit {
-		g.enqueue(t)
-		var comes chan struct{}
-		if ex.inline == nil && !inOnEnd(workerHere()) { // on an inline executor nobody else runs the functions
-			comes = make(chan struct{})
-			t.turn.comes = comes
+	for _, before := range after {
+		if !before.ended {
+			before.then = append(before.then, t)
+			t.waits++
+		} else if before.err != nil {
+			t.err = before.err
 		}
-		g.mu.Unlock()
-		if comes != nil {
-			Blocking(func() { xsync.Await(comes, nil) })
-		}
-		return
 	}
-	if g.limit >= 0 {
-		g.active++
-	}
+	ready := t.waits == 0
 	g.mu.Unlock()
-	ex.inject(&t.Item)
-	ex.drive(nil)
+	if ready {
+		r.offer(w, &t.task)
+	}
+	return t
 }
 
-// takeInTask makes t, which w's task has given to the group, available to the workers when its turn comes. If many
-// functions wait for theirs, it waits until t's comes: so the queue stays short, and the task is woken once for many. A
-// function of the group itself calls t instead, where an errgroup would hang. A function of OnEnd does neither.
-func (r *groupRun) takeInTask(w *Worker, t *groupTask) {
-	switch hasTurn, comes := r.takeTurn(t, w); {
-	case hasTurn && t.turn.lent:
-		r.callInGo(w, t)
-	case hasTurn:
-		r.submit(w, t)
-	case comes != nil:
-		Blocking(func() { r.awaitTurn(t, comes) })
+// Cancel cancels the group's context with the cause, for good: only the first Cancel counts. Functions of GoContext and
+// GoAfter that have not begun are not called, and the error of Wait matches [context.Canceled] and the cause, unless
+// the group has failed before. A nil cause means context.Canceled. While the group has no function, as after Wait,
+// Cancel changes the error of Wait only once there is another.
+func (g *Group) Cancel(cause error) {
+	g.mustBeMade()
+	if cause == nil {
+		cause = context.Canceled
+	}
+	g.cause.CompareAndSwap(nil, &cause)
+	// D1(quit): set the cause, then look for a run. Pairs with D1(renew).
+	if r := g.run.Load(); r != nil {
+		r.of.Cancel(*g.cause.Load())
 	}
 }
 
-// takeTurn gives t a turn, or puts it into the queue. If w, whose task calls Go, is then to wait, comes is closed when
-// t's turn comes. It is nil otherwise. The turn may be lent: then w is to call t. w may be nil. Without a limit it is
-// always t's turn.
-func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan struct{}) {
-	g := r.group
-	if g.limit < 0 {
-		return true, nil
+// Wait waits until all functions of the group have returned, and returns the first failure as it is. If the group was
+// cancelled, or the caller's context has ended, before any failure, the error says that first. It then also has the
+// first failure that does not only say the same again. If the executor was closed before the first function, it is
+// [ErrClosed].
+//
+// The group may be used again after Wait. Its error stays: each later Wait returns it, whatever the functions that come
+// in between return.
+//
+// Meanwhile Wait runs functions of the group and what they start, as [Run.Wait] does, on a worker and outside.
+// Wait panics if it is called from a function of the group: it would wait for itself.
+func (g *Group) Wait() error {
+	g.mustBeMade()
+	r := g.run.Load()
+	if r == nil {
+		return nil
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.active < g.limit {
-		g.active++
-		return true, nil
+	if !r.of.isOver() && g.ex.currentWorker().run().isWithin(r.of) {
+		panic("executor: Group.Wait in a function of the group: it would wait for itself")
 	}
-	if w != nil && g.queued >= patientTurns && !inOnEnd(w) {
-		own := w.body == &r.Body
-		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
-		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so
-		// again and again.
-		if own && r.inGo+1 >= g.active {
-			r.callsInGo = true
+	r.release(r.of)
+	_ = r.of.Wait()
+	return r.result()
+}
+
+// add gives a function to the group: fn, or cfn if that is nil.
+func (g *Group) add(fn func() error, cfn func(context.Context) error) {
+	g.mustBeMade()
+	g.check()
+	w := g.caller()
+	if w == nil && g.limit < 0 && g.give(fn, cfn) {
+		return
+	}
+	switch r := g.enter(w, false); {
+	case r == nil:
+	case w != nil:
+		r.takeInTask(w, r.task(w, groupFunction{fn, cfn}))
+	default:
+		r.take(fn, cfn)
+	}
+}
+
+// enter counts a function in. It returns the run that it is of, or nil if there can be none. w is the calling worker,
+// or nil. If tries is set it does not wait for room.
+func (g *Group) enter(w *Worker, tries bool) *groupRun {
+	r := g.run.Load()
+	if r == nil || w == nil && g.ex.closed.Load() || !r.left.TryIn() {
+		r = g.begin(w, tries)
+	}
+	if r == nil || r.of.refused {
+		return nil
+	}
+	if !r.used.Load() {
+		r.used.Store(true)
+	}
+	return r
+}
+
+// begin starts a run of the group, unless there is one, and counts a function in. If there can be none, it returns a
+// run that was refused, or nil. If tries is set it does not wait for room.
+func (g *Group) begin(w *Worker, tries bool) *groupRun {
+	if w == nil && g.ex.inline == nil {
+		// One goroutine starts a run, and may wait for room. A worker does not wait for it.
+		if !tries || g.ex.intake == nil {
+			g.start.Lock()
+		} else if !g.start.TryLock() {
+			return nil
 		}
-		switch {
-		case r.waitsInGo(w, own):
-			comes = make(chan struct{})
-			t.turn.comes, t.turn.ofOwn = comes, own
-			if own {
-				r.inGo++
+		defer g.start.Unlock()
+	}
+	for {
+		old := g.run.Load()
+		if old != nil && old.left.TryIn() {
+			if w != nil || !g.ex.closed.Load() {
+				return old
 			}
-		case own && r.callsInGo && w.inline == nil && partsOf(w).inGo < maxInGo:
-			t.turn.lent = true
-			return true, nil
+			old.note(ErrClosed)
+			old.out(1)
+			return nil
+		}
+		r := &groupRun{group: g, exec: execGroupTask}
+		if g.ex.observers.tellsTasks() {
+			r.exec = execGroupTaskObserved
+		}
+		if old != nil {
+			r.inherit(old)
+		}
+		r.Body.Init(r)
+		r.opener.Exec, r.opener.Body = execOpener, &r.Body
+		r.inbox.Exec, r.inbox.Body = execInbox, &r.Body
+		r.open.Store(1)
+		r.left.Start(3) // the opener, the function, and until release
+		parent := w.run()
+		if parent != nil {
+			partsOfRun(parent).groups.Add(1)
+		}
+		r.of = g.ex.launch(g.ctx, g.ex, r, w, parent, tries)
+		if r.of.refused {
+			r.open.Store(0) // release has nothing to count out
+			r.left.Out(3)
+			if parent != nil {
+				partsOfRun(parent).groups.Add(-1)
+			}
+			if tries && isSame(r.of.err.Get(), ErrBusy) {
+				return nil // the group is as before
+			}
+		}
+		if g.run.CompareAndSwap(old, r) {
+			// D1(renew): set the run, then look for a cause. Pairs with D1(quit).
+			if cause := g.cause.Load(); cause != nil {
+				r.of.Cancel(*cause)
+			}
+			return r
+		}
+		if !r.of.refused {
+			r.errs = nil // it is no failure that two have begun
+			r.release(r.of)
+			r.out(1)
 		}
 	}
-	g.enqueue(t)
-	return false, comes
-}
-
-// mayWaitFor reports whether w's task, which is no function of the group, may wait in Go for the group of r. What a
-// function of the group has started may not: that function would have to end first. Nor may a task with a slot of a
-// limit, which functions of the group may need, or one on top of a task that waits and may be such a function.
-func mayWaitFor(w *Worker, r *groupRun) bool {
-	return w.body != nil && w.inline == nil && !w.thread.isLent() && !partsOf(w).slots.any() &&
-		w.waits.run == nil && w.waits.nested == 0 && partsOf(w).inGo == 0 && !w.run().isWithin(r.of)
-}
-
-// waitsInGo reports whether w's task is to wait in Go, for which there is no turn: because many functions are queued.
-// own says that the task is a function of the group. The caller holds groupQueue.mu.
-func (r *groupRun) waitsInGo(w *Worker, own bool) bool {
-	if !own {
-		return mayWaitFor(w, r)
-	}
-	return !r.callsInGo && w.inline == nil && !partsOf(w).slots.any()
-}
-
-// awaitTurn waits until comes is closed, because t has its turn. There may be dependencies that waitsInGo does not see.
-// So it gives up if a worker that waits lacks a spare, or if no function has had its turn for a while: for a longer
-// while at first. Functions of the group may wait for each other again and again, for a lock that the caller of Go
-// holds: they are patient only once. It also gives up when functions of the group begin to call others in Go.
-func (r *groupRun) awaitTurn(t *groupTask, comes chan struct{}) {
-	g := r.group
-	given := ^uint64(0)
-	for looks := 0; ; looks++ {
-		short := g.ex.spares.IsShort()
-		g.mu.Lock()
-		if xsync.IsClosed(comes) {
-			g.mu.Unlock()
-			return // t may have ended
-		}
-		if g.given != given {
-			given, looks = g.given, 0
-		}
-		stalls := looks >= turnLooks || looks > 0 && (g.stuck == given+1 || t.turn.ofOwn && r.gaveUp)
-		if stalls {
-			g.stuck = given + 1
-			r.gaveUp = r.gaveUp || t.turn.ofOwn
-		}
-		if short || stalls || t.turn.ofOwn && r.callsInGo {
-			r.leaveGo(t)
-			g.mu.Unlock()
-			return
-		}
-		g.mu.Unlock()
-		xsync.AwaitFor(comes, lookInterval)
-	}
-}
-
-// leaveGo notes that the caller of Go that has given t waits no longer. The caller holds groupQueue.mu.
-func (r *groupRun) leaveGo(t *groupTask) {
-	t.turn.comes = nil
-	if t.turn.ofOwn {
-		t.turn.ofOwn = false
-		r.inGo--
-	}
-}
-
-// callInGo calls t in Go, on top of the function of the group that w runs, whose turn t has meanwhile. The functions
-// that t gives away are not run here.
-func (r *groupRun) callInGo(w *Worker, t *groupTask) {
-	forksOf(w).attendIfAsked()
-	if w.counts.items%pollInterval == 0 {
-		w.publishAtCheckpoint()
-	}
-	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
-	partsOf(w).inGo++
-	defer func() { partsOf(w).inGo-- }()
-	w.runOne(&t.Item)
 }

@@ -9,15 +9,6 @@ import (
 // Functions from outside, in a group without a limit, wait for a worker in batches. Go adds to the newest batch, under
 // a lock. A worker takes the oldest, see groupbatch.go.
 
-// A groupInbox has the batches that no worker has taken. groupQueue.mu guards it. Its fields are beside mu: as a rule
-// one cache line goes from core to core.
-type groupInbox struct {
-	oldest, newest *groupBatch
-	filled         int  // functions in newest; all others are full
-	calls          bool // groupRun.inbox is in a lane or in the injector, or is run, or about to be injected
-	drained        bool // it calls, and had only the batch taken last; the worker that runs the inbox reads it without mu
-}
-
 // add puts a function into the newest batch.
 func (in *groupInbox) add(fn func() error, cfn func(context.Context) error, s *groupBatchStore) {
 	if in.newest == nil || in.filled == maxBatch {

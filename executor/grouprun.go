@@ -4,51 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
-
-	"github.com/magpie-go/magpie/internal/pad"
-	"github.com/magpie-go/magpie/internal/xatomic"
-	"github.com/magpie-go/magpie/internal/xsync"
 )
-
-// A groupRun is a run of a Group, from the first function until the functions in progress at Wait have ended. It
-// implements Job and Hooks.
-type groupRun struct {
-	Body
-	group  *Group
-	of     *Run
-	opener Item                       // with which the run begins
-	inbox  Item                       // in a lane or in the injector while Group.calls is set
-	exec   func(*Worker, *Item) *Item // of the functions
-
-	before error          // the result of the run before
-	stops  bool           // it is stopped from the start, because of before
-	used   xatomic.Bool   // it has got a function
-	open   xatomic.Uint32 // 1 until Wait or Close
-
-	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
-	inGo      int  // how many wait in Go
-	callsInGo bool // Go calls the function that it was given
-	gaveUp    bool // one has waited in vain
-
-	// Besides workers, left counts the functions that have not ended, one while the run is open, and the opener. A
-	// worker counts the functions that it ends in Worker.futures, until it leaves the body. So threads outside write to
-	// it much oftener than workers.
-	_ pad.Line
-	counted
-	_ pad.Line
-
-	mu   xsync.Mutex
-	errs []error // the first failure, or all if the group keeps going; guarded by mu
-}
-
-// A groupTask is a function of a group.
-type groupTask struct {
-	Item // first: see groupTaskOf
-	groupFunction
-	handle *GroupTask // that it is part of, or nil
-	next   *groupTask // in Group.first or in a list of tasks out of use
-	turn   groupTurn
-}
 
 // Name implements Job.
 func (r *groupRun) Name() string { return groupName }
@@ -150,50 +106,6 @@ func attachGroups(ex *executor, on *attachments) {
 func leaveGroups(r *Run) {
 	if partsOfRun(r).groups.Load() > 0 && r.core.closed.Load() {
 		executorOf(r.core).releaseGroups()
-	}
-}
-
-// out counts n units out, and ends the run after the last.
-func (r *groupRun) out(n int64) {
-	if r.left.Out(n) {
-		r.Run().Finish(r.errs...)
-	}
-}
-
-// task returns a task for a function.
-func (r *groupRun) task(w *Worker, f groupFunction) *groupTask {
-	var t *groupTask
-	if w == nil {
-		t = &groupTask{}
-	} else {
-		t = partsOf(w).groupTasks.take(&executorOf(w.core).groupTasks)
-	}
-	t.Exec, t.Body, t.groupFunction = r.exec, &r.Body, f
-	return t
-}
-
-// offer makes t available to the workers when its turn comes.
-func (r *groupRun) offer(w *Worker, t *groupTask) {
-	if hasTurn, _ := r.takeTurn(t, nil); hasTurn {
-		r.submit(w, t)
-	}
-}
-
-// submit makes t available to the workers. w is the calling worker, or nil.
-func (r *groupRun) submit(w *Worker, t *groupTask) {
-	switch {
-	case w == nil:
-		r.group.ex.inject(&t.Item)
-		r.group.ex.drive(nil)
-	case w.body == &r.Body:
-		w.Push(&t.Item)
-	default:
-		r.of.visit(w) // I5
-		w.Push(&t.Item)
-		// D1(push), for the helpers of this run.
-		if w.core.sleepingHelpers.Load() > 0 {
-			w.core.wakeHelpers(r.of, w)
-		}
 	}
 }
 

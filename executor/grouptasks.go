@@ -43,13 +43,6 @@ func (s *groupTaskStore) put(first *groupTask) {
 	s.mu.Unlock()
 }
 
-// groupTasks holds tasks out of use for one worker, owner only, or for one group, guarded by groupQueue.mu.
-type groupTasks struct {
-	first *groupTask // n of them
-	full  *groupTask // groupTaskBlock more, or nil
-	n     int
-}
-
 func (f *groupTasks) put(t *groupTask, s *groupTaskStore) {
 	if f.n == groupTaskBlock {
 		if f.full != nil {
@@ -71,5 +64,17 @@ func (f *groupTasks) take(s *groupTaskStore) *groupTask {
 	t := f.first
 	f.first, t.next = t.next, nil
 	f.n--
+	return t
+}
+
+// task returns a task for a function.
+func (r *groupRun) task(w *Worker, f groupFunction) *groupTask {
+	var t *groupTask
+	if w == nil {
+		t = &groupTask{}
+	} else {
+		t = partsOf(w).groupTasks.take(&executorOf(w.core).groupTasks)
+	}
+	t.Exec, t.Body, t.groupFunction = r.exec, &r.Body, f
 	return t
 }

@@ -1,12 +1,17 @@
 package executor
 
-// outerForks is what suspend saves and resume restores of the forks of an item on top of which a worker runs others.
-type outerForks struct {
-	scope    *Scope
-	lo       uintptr // of scope
-	thrown   thrown
-	joins    uint32
-	waitsFor *Run
+// attachForks has the kernel make way for what forks need.
+func attachForks(on *attachments) {
+	on.moved.add(func(w *Worker) { forksOf(w).stack = stack{} })
+	on.withheld.add(func(w *Worker) { forksOf(w).expose() })
+	on.nested.add(func(w *Worker) { forksOf(w).suspend() })
+	on.unnested.add(func(w *Worker) { forksOf(w).resume() })
+	on.helps = append(on.helps, func(w *Worker, r *Run) {
+		if waitsFor := &partsOf(w).leaps.waitsFor; waitsFor.Load() == nil {
+			waitsFor.Store(r)
+		}
+	})
+	on.thrown = append(on.thrown, func(w *Worker, value any) error { return forksOf(w).thrown.caught(value) })
 }
 
 // suspend makes the scope of the item being run unusable until resume.

@@ -41,6 +41,18 @@ func newPromise[T any](ctx context.Context, ex *Executor) *Promise[T] {
 	return p
 }
 
+// initPromise begins a future that has no function.
+func (f *future) initPromise(ctx context.Context, ex *Executor) {
+	f.ex = ex
+	f.Body = &ex.asyncs.Body
+	f.ctx.owner = f
+	f.ctx.within(ctx)
+	if ex.closed.Load() && ex.currentWorker() == nil {
+		f.claimed.Store(1)
+		f.settle(nil, ErrClosed)
+	}
+}
+
 // forget is the finalizer of a Promise. The future and those that wait for its end do not refer to the Promise. It ends
 // the future on another goroutine, since the end may call functions of OnEnd, and the finalizers of the process run
 // one after the other.
@@ -101,35 +113,6 @@ func (p *Promise[T]) complete(result T, err error) bool {
 	}
 	f.state.settle(w, err)
 	return true
-}
-
-// initPromise begins a future that has no function.
-func (f *future) initPromise(ctx context.Context, ex *Executor) {
-	f.ex = ex
-	f.Body = &ex.asyncs.Body
-	f.ctx.owner = f
-	f.ctx.within(ctx)
-	if ex.closed.Load() && ex.currentWorker() == nil {
-		f.claimed.Store(1)
-		f.settle(nil, ErrClosed)
-	}
-}
-
-// isPromise reports whether f is the future of a Promise. No worker runs it, and it is not counted in asyncs.left.
-func (f *future) isPromise() bool { return f.Exec == nil }
-
-// noticeContext cancels f, of which no worker comes upon the context, if that has ended or abort was called.
-func (f *future) noticeContext() {
-	defer f.ctx.contain()
-	_ = f.ctx.Err()
-}
-
-// subscribePromise is called for a waiter for the end of f, a Promise's. No worker comes upon f to look at its context.
-// So from the first waiter on, f is told of the end of the caller's context and of abort. Until then, what resolves f
-// looks at them first.
-func (f *future) subscribePromise() {
-	defer f.ctx.contain()
-	f.subscribe()
 }
 
 // Timer returns a Future that ends after the duration d, with the time. It holds no worker and no goroutine meanwhile.

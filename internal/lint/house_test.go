@@ -23,8 +23,8 @@ const kernel = "core attach worker loops find injector item run launch help wait
 var registers = map[string]bool{"parts_unsafe": true, "handle": true, "config": true, "executor": true}
 
 // circle is the size of the largest circle of files above the kernel in which each names the next, perhaps through
-// others. The aim is a feature's own two to four. A change that removes names lowers it, and none may raise it.
-const circle = 10
+// others: a feature's own files. A change that removes names lowers it, and none may raise it.
+const circle = 4
 
 // door is how many names of the kernel that are not exported the files above it use: what a package of the kernel's own
 // would have to export. A change that removes some lowers it, and none may raise it.

@@ -243,9 +243,10 @@ func isScope(x ast.Expr) bool {
 // writer of a trace, for which no worker waits there, sources of pipelines, which wait in Blocking, and what the first
 // of these call. All other code of libraries may run between one item and the next.
 var channelFiles = []string{
-	"executor/async.go", "executor/context.go", "executor/future.go", "executor/inline.go",
-	"executor/intake.go", "executor/observe/writer.go", "executor/pipeline/source.go", "executor/run.go",
-	"executor/groupgo.go", "executor/patience.go", "executor/shutdown.go", "executor/until.go", "graph/hand.go",
+	"executor/async.go", "executor/context.go", "executor/future.go", "executor/futureend.go", "executor/futurewait.go",
+	"executor/group.go", "executor/groupturn.go", "executor/inline.go", "executor/intake.go",
+	"executor/observe/writer.go", "executor/patience.go", "executor/pipeline/source.go", "executor/run.go",
+	"executor/shutdown.go", "executor/until.go", "graph/hand.go",
 	"internal/xsync/twins_unsafe.go", "internal/xsync/xsync.go",
 }
 
