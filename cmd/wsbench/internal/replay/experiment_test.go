@@ -30,7 +30,9 @@ func TestEveryClaimIsJudged(t *testing.T) {
 	}
 	judged := make(map[string]bool)
 	for _, e := range Experiments() {
-		require.NotEmpty(t, e.claims, e.ID)
+		if len(e.claims) == 0 {
+			require.Contains(t, e.Notes, "No claim is made: ", e.ID) // and why
+		}
 		for _, c := range e.claims {
 			require.False(t, judged[c.ID], "%s is there twice", c.ID)
 			judged[c.ID] = true
