@@ -82,6 +82,8 @@ func (c *Client) Close() { c.q.Close() }
 
 // A Submission says how a graph is to run.
 type Submission struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// ID is the ID of the run: letters, digits, - and _, at most 100. A second Submit with the same ID and graph does
 	// nothing, as long as the run is known. The default is a random one.
 	ID string
