@@ -204,7 +204,7 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 			return nil, nil, err
 		}
 		plan, classes, err := c.cut(g, target, workers)
-		if err == nil || !c.c.Patient {
+		if !errors.Is(err, ErrNoWorker) || !c.c.Patient {
 			return plan, classes, err
 		}
 		const again = time.Second // arbitrary: workers come seldom
@@ -220,7 +220,7 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 // worker. Otherwise each has a class of its own.
 func (c *Client) cut(g *Graph, target time.Duration, workers []notice) (*wire.Plan, map[string]class, error) {
 	if len(workers) == 0 {
-		return nil, nil, errors.New("no worker serves the queue")
+		return nil, nil, &noWorkerError{errors.New("no worker serves the queue")}
 	}
 	all := make([]int32, len(g.prototypes))
 	for i := range all {
@@ -249,7 +249,10 @@ func (c *Client) cut(g *Graph, target time.Duration, workers []notice) (*wire.Pl
 			uncovered = append(uncovered, err)
 		}
 	}
-	return plan, classes, errors.Join(uncovered...)
+	if err := errors.Join(uncovered...); err != nil {
+		return nil, nil, &noWorkerError{err}
+	}
+	return plan, classes, nil
 }
 
 // Attach returns the run with that ID, whoever has submitted it. The error is [ErrUnknownRun] if no worker has begun
