@@ -62,10 +62,17 @@ type Worker struct {
 
 	runner *runner
 
-	ran    atomic.Bool
+	phase  atomic.Int32 // fresh, and then one of the others for good
 	counts workerCounts
 	board  board
 }
+
+// Who gives back what NewWorker has taken.
+const (
+	fresh  int32 = iota // nobody yet
+	ran                 // Run, at its end
+	closed              // Close
+)
 
 const (
 	// announceEvery is how often a worker says that it lives, and noticeTime how long that counts. Arbitrary.
@@ -82,7 +89,7 @@ const (
 // runs partitions on ex, which may be nil, see [executor.Default]. nc should reconnect for ever: see
 // [nats.MaxReconnects]. nc and ex stay the caller's.
 //
-// The worker takes nothing from the queue before [Worker.Run].
+// The worker takes nothing from the queue before [Worker.Run]. One that is not to run needs [Worker.Close].
 func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *Registry, c WorkerConfig) (
 	*Worker, error) {
 	ex = orDefault(ctx, ex)
@@ -137,11 +144,13 @@ func (w *Worker) Name() string { return w.c.Name }
 // Run takes partitions from the queue and runs them until ctx ends. It then finishes those that it has, or gives them
 // back. A worker runs once. Run returns an error if it cannot begin; later errors are for Report, and are tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	if w.ran.Swap(true) {
+	if !w.phase.CompareAndSwap(fresh, ran) {
+		if w.phase.Load() == closed {
+			return fmt.Errorf("cluster: worker %s: it is closed", w.c.Name)
+		}
 		return fmt.Errorf("cluster: worker %s: Run was called before", w.c.Name)
 	}
-	defer w.q.Close()
-	defer w.states.Stop()
+	defer w.release()
 	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
 	pool.Lost = func() { w.counts.lost.Add(1) }
 	if err := w.announce(ctx); err != nil {
@@ -167,6 +176,20 @@ func (w *Worker) Run(ctx context.Context) error {
 	pool.Stop(late)
 	w.end(context.WithoutCancel(ctx))
 	return nil
+}
+
+// Close gives back what NewWorker has taken, unless Run was called: Run gives it back at its end, which Close neither
+// brings about nor waits for. After Close the worker does not run. Any thread.
+func (w *Worker) Close() {
+	if w.phase.CompareAndSwap(fresh, closed) {
+		w.release()
+	}
+}
+
+// release gives back what NewWorker has taken.
+func (w *Worker) release() {
+	w.states.Stop()
+	w.q.Close()
 }
 
 // end takes back the announcement, and sees to it that the last acknowledgements are with the server.
