@@ -328,6 +328,28 @@ func TestCancelStorm(t *testing.T) {
 	require.Zero(t, s.messages("magpie-dead-q"))
 }
 
+// TestStoreLost: when the server has lost its store, a graph that is submitted again, with the same ID, has its results
+// again, by the client and the worker that were there before.
+func TestStoreLost(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.work(cluster.WorkerConfig{})
+	r := s.Random(3, clustertest.Options{})
+	submit := func() (h *cluster.Handle) {
+		t.Helper()
+		require.Eventually(t, func() bool { // it fails while the server is away
+			var err error
+			h, err = s.client.Submit(within(t), r.Graph, cluster.Submission{ID: "run"})
+			return err == nil
+		}, patience, 10*time.Millisecond)
+		return h
+	}
+	s.equal(r, submit(), "before")
+	s.server.Lose()
+	s.newClient(queue) // makes the streams
+	s.equal(r, submit(), "after")
+}
+
 // TestResume: a run whose queue has lost all its messages goes on after Resume.
 func TestResume(t *testing.T) {
 	t.Parallel()

@@ -112,15 +112,15 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	if err != nil {
 		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
 	}
-	states, err := q.Watch(ctx)
+	w := &Worker{c: c, q: q, has: maps.Collect(reg.Functions())}
+	w.states, err = q.Watch(ctx, w.report)
 	if err != nil {
 		q.Close()
 		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
 	}
-	w := &Worker{c: c, q: q, states: states, has: maps.Collect(reg.Functions())}
 	limits := protocol.Defaults
 	limits.Wait = q.Keep() / 2
-	store := protocol.Store(&countedStore{states, &w.counts})
+	store := protocol.Store(&countedStore{w.states, &w.counts})
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
@@ -128,7 +128,7 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	p := &protocol.Worker{
 		Name:   c.Name,
 		Store:  store,
-		States: states,
+		States: w.states,
 		Plans:  jet.NewPlans(store, planBytes),
 		Runner: &countedRunner{w.runner, &w.counts, &w.board},
 		Limits: limits,

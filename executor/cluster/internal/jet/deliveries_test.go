@@ -157,7 +157,7 @@ func TestReconnects(t *testing.T) {
 func TestClosedConnection(t *testing.T) {
 	nc := served.Start(t, embedded.Config{}).Conn()
 	q := open(t, nc, config)
-	_, err := q.Watch(t.Context())
+	_, err := q.Watch(t.Context(), func(error) {})
 	require.NoError(t, err)
 	_, err = q.Follow(t.Context(), "w.*", func(string, []byte) {})
 	require.NoError(t, err)

@@ -61,7 +61,7 @@ func (q *Queue) follow(ctx context.Context, pattern string, f func(jetstream.Key
 		return nil, q.explain("follow "+pattern, err)
 	}
 	stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		return kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
+		return kv.Watch(context.WithoutCancel(ctx), pattern, jetstream.IgnoreDeletes())
 	}, func(e jetstream.KeyValueEntry) {
 		if e == nil {
 			all()

@@ -83,7 +83,7 @@ func TestForgottenQuestion(t *testing.T) {
 	defer cancel()
 	for _, ask := range []func() error{
 		func() error { _, err := q.Follow(ctx, "c.*", nil); return err },
-		func() error { _, err := q.Watch(ctx); return err },
+		func() error { _, err := q.Watch(ctx, nil); return err },
 	} {
 		asked.Store(0)
 		require.ErrorIs(t, ask(), jetstream.ErrBucketNotFound)
