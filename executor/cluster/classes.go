@@ -114,7 +114,7 @@ func workersOf(ctx context.Context, q *jet.Queue) ([]notice, error) {
 		}
 		for i := range n.Running {
 			n.Running[i].Worker = n.Worker
-			n.Running[i].For += note.Age
+			n.Running[i].For += q.Since(note.Written)
 		}
 		workers = append(workers, n)
 	}

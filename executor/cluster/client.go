@@ -51,8 +51,9 @@ type Client struct {
 	store protocol.Store // q, for what submits
 	plans *jet.Plans
 
-	target target
-	counts clientCounts
+	target  target
+	journal journal
+	counts  clientCounts
 }
 
 // NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
@@ -68,7 +69,7 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
-	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes)}, nil
+	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes), journal: newJournal(q)}, nil
 }
 
 func (c *Client) report(err error) {

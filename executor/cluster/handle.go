@@ -27,7 +27,7 @@ func (h *Handle) ID() string { return h.id }
 // end, nor does one whose records were removed before. Its error is a [*RunError] if the run has failed or was
 // cancelled.
 func (h *Handle) Wait(ctx context.Context) (*Results, error) {
-	state, err := h.end(ctx)
+	state, err := h.end(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: wait for run %s: %w", h.id, err)
 	}
@@ -46,8 +46,8 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 // some seconds, and while servers restart there is none. Arbitrary.
 const look = time.Second
 
-// end returns the final state.
-func (h *Handle) end(ctx context.Context) (wire.State, error) {
+// end returns the final state. Until then it counts failed attempts, unless failed is nil.
+func (h *Handle) end(ctx context.Context, failed *tally) (wire.State, error) {
 	ended := make(chan wire.State, 1)
 	note := func(data []byte) {
 		if s, err := wire.DecodeState(data); err == nil && s.Final() {
@@ -57,7 +57,17 @@ func (h *Handle) end(ctx context.Context) (wire.State, error) {
 			}
 		}
 	}
-	stop, err := h.client.q.Follow(ctx, protocol.StateKey(h.id), func(_ string, data []byte) { note(data) })
+	patterns, all := []string{protocol.StateKey(h.id)}, func() {}
+	if failed != nil {
+		patterns, all = append(patterns, protocol.TriesKeys(h.id)), failed.complete
+	}
+	stop, err := h.client.q.Follow(ctx, func(key string, data []byte) {
+		if key == patterns[0] {
+			note(data)
+		} else {
+			failed.note(key, data)
+		}
+	}, all, patterns...)
 	switch {
 	case err == nil:
 		defer stop()

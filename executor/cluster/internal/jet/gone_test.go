@@ -2,6 +2,7 @@ package jet_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -72,7 +73,7 @@ func TestGone(t *testing.T) {
 			require.NoError(t, err)
 			defer states.Stop()
 			notes := make(chan string, 100)
-			stop, err := q.Follow(t.Context(), "c.*", func(_ string, value []byte) { notes <- string(value) })
+			stop, err := q.Follow(t.Context(), func(_ string, value []byte) { notes <- string(value) }, func() {}, "c.*")
 			require.NoError(t, err)
 			defer stop()
 			for range 20 {
@@ -118,4 +119,81 @@ func TestObjectsGone(t *testing.T) {
 		}
 		return err == nil
 	}, time.Minute, time.Millisecond)
+}
+
+// TestReading: a Reading is told of each change once, and of all records if the server has lost some.
+func TestReading(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	q := open(t, s.Conn(), config)
+	r := q.NewReading("r.*.state", "c.*")
+	begun := 0
+	next := func() map[string]string {
+		t.Helper()
+		found := map[string]string{}
+		require.NoError(t, r.Next(t.Context(), func() { begun++ }, func(key string, n jet.Note) {
+			require.False(t, n.Written.IsZero())
+			found[key] = string(n.Value)
+		}))
+		return found
+	}
+	note := func(key, value string) {
+		t.Helper()
+		require.NoError(t, q.Note(t.Context(), key, []byte(value), 0))
+	}
+	require.Empty(t, next())
+	note("c.x", "1")
+	note("c.y", "1")
+	note("w.z", "no")
+	note("r.a.state", "1")
+	require.Equal(t, map[string]string{"c.x": "1", "c.y": "1", "r.a.state": "1"}, next())
+	require.Empty(t, next())
+	note("c.y", "2")
+	require.Equal(t, map[string]string{"c.y": "2"}, next())
+	js, err := jetstream.New(s.Conn())
+	require.NoError(t, err)
+	kv, err := js.KeyValue(t.Context(), "magpie-q")
+	require.NoError(t, err)
+	require.NoError(t, kv.Purge(t.Context(), "c.y"))
+	require.Equal(t, map[string]string{"c.y": ""}, next())
+	require.Equal(t, 1, begun)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, r.Next(ended, func() { begun++ }, nil), context.Canceled)
+
+	remake(t, s)
+	note("c.x", "3")
+	require.Equal(t, map[string]string{"c.x": "3"}, next())
+	require.Equal(t, 2, begun)
+	for range 10 {
+		note("c.x", "4")
+	}
+	require.Equal(t, map[string]string{"c.x": "4"}, next())
+	require.Equal(t, 2, begun)
+}
+
+// TestCount: the number of records comes without their keys, in a message whose size does not depend on it.
+func TestCount(t *testing.T) {
+	t.Parallel()
+	nc := served.Start(t, embedded.Config{}).Conn()
+	q := open(t, nc, config)
+	count := func(want int) (bytes uint64) {
+		t.Helper()
+		before := nc.Stats().InBytes
+		n, err := q.Count(t.Context(), protocol.OutputKeys("a"))
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+		return nc.Stats().InBytes - before
+	}
+	empty := count(0)
+	require.NoError(t, jet.Each(1000, func(i int) error {
+		return errors.Join(q.Create(t.Context(), protocol.OutputKey("a", i), []byte("{}")),
+			q.Create(t.Context(), protocol.OutputKey("b", i), []byte("{}")))
+	}))
+	require.Less(t, count(1000), empty+200)
+	js, err := jetstream.New(nc)
+	require.NoError(t, err)
+	require.NoError(t, js.DeleteStream(t.Context(), "KV_magpie-q"))
+	_, err = q.Count(t.Context(), protocol.OutputKeys("a"))
+	require.ErrorContains(t, err, "stream not found")
 }
