@@ -199,20 +199,28 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 	if err != nil {
 		return nil, nil, err
 	}
+	var come <-chan struct{}
 	for {
 		workers, err := workersOf(ctx, c.q)
 		if err != nil {
 			return nil, nil, err
 		}
-		plan, classes, err := c.cut(g, target, workers)
-		if !errors.Is(err, ErrNoWorker) || !c.c.Patient {
-			return plan, classes, err
+		plan, classes, lack := c.cut(g, target, workers)
+		if !errors.Is(lack, ErrNoWorker) || !c.c.Patient {
+			return plan, classes, lack
 		}
-		const again = time.Second // arbitrary: workers come seldom
+		if come == nil {
+			var stop func()
+			if come, stop, err = c.newcomers(ctx, workers); err != nil {
+				return nil, nil, errors.Join(lack, err)
+			}
+			defer stop()
+		}
 		select {
 		case <-ctx.Done():
-			return nil, nil, errors.Join(err, context.Cause(ctx))
-		case <-time.After(again):
+			return nil, nil, errors.Join(lack, context.Cause(ctx))
+		case <-come:
+		case <-time.After(patience):
 		}
 	}
 }

@@ -169,3 +169,46 @@ func TestRunsCosts(t *testing.T) {
 	r.run("other", wire.Running, 1, 0)
 	same(1)
 }
+
+// TestPatientCosts: a client that waits for a worker is told of one that comes, and asks the server for nothing while
+// others announce themselves.
+func TestPatientCosts(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	ex, f := newExecutor(t), newFunctions()
+	other := cluster.NewRegistry()
+	newGate(other)
+	work(t, s.Conn(), ex, other, cluster.WorkerConfig{})
+	nc := s.Conn()
+	c := connect(t, nc)
+	announced := make(chan *nats.Msg, 100)
+	_, err := s.Conn().ChanSubscribe("$KV.magpie-q.w.>", announced)
+	require.NoError(t, err)
+	g := cluster.NewGraph("g")
+	one := f.one.Call(g)
+	type submitted struct {
+		h   *cluster.Handle
+		err error
+	}
+	done := make(chan submitted, 1)
+	go func() {
+		h, err := c.Submit(within(t), g, cluster.Submission{})
+		done <- submitted{h, err}
+	}()
+	asks := true
+	for last, looks := uint64(0), 0; asks && looks < 10; looks++ {
+		<-announced // two seconds later
+		now := nc.Stats().OutMsgs
+		asks = now == 0 || now != last
+		last = now
+	}
+	require.False(t, asks)
+	require.Empty(t, done)
+
+	work(t, s.Conn(), ex, f.reg, cluster.WorkerConfig{})
+	got := <-done
+	require.NoError(t, got.err)
+	res, err := got.h.Wait(within(t))
+	require.NoError(t, err)
+	want(t, res, one, 1)
+}
