@@ -26,8 +26,11 @@ func (h *Handle) ID() string { return h.id }
 // Wait waits for the end of the run, for as long as ctx and the connection last: a run that no worker begins does not
 // end, nor does one whose records were removed before. Its error is a [*RunError] if the run has failed or was
 // cancelled.
+//
+// Every ten seconds it looks whether the queue is empty, although the run has not ended. Then the queue has lost
+// messages, and Wait calls [Handle.Resume].
 func (h *Handle) Wait(ctx context.Context) (*Results, error) {
-	state, err := h.end(ctx, nil)
+	state, err := h.await(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: wait for run %s: %w", h.id, err)
 	}
@@ -153,6 +156,9 @@ func (h *Handle) Cancel(ctx context.Context, cause error) error {
 // each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
 // may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue. What it puts
 // there has the trace of ctx, not that of Submit.
+//
+// Wait calls it if the queue has no other messages. So it is for a queue that always has some, and for a run that nobody
+// waits for.
 func (h *Handle) Resume(ctx context.Context) (published int, err error) {
 	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id, h.client.trace(ctx))
 	if errors.Is(err, protocol.ErrUnknown) {

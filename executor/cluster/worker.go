@@ -50,6 +50,8 @@ type WorkerConfig struct {
 type seams struct {
 	store    func(protocol.Store) protocol.Store
 	delivery func(protocol.Delivery) protocol.Delivery
+
+	mendEvery time.Duration // of a client; 0 is the constant of that name
 }
 
 // A Worker runs partitions of the graphs that are submitted to a queue.

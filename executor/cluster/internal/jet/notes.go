@@ -141,6 +141,12 @@ func (q *Queue) count(ctx context.Context, stream, pattern string) (int, error) 
 	return answer.Total, nil
 }
 
+// IsEmpty implements protocol.Stock.
+func (q *Queue) IsEmpty(ctx context.Context) (bool, error) {
+	n, err := q.count(ctx, q.workStream(), q.work("*"))
+	return n == 0, q.explain("look at the queue", err)
+}
+
 // A Backlog is what waits in a queue.
 type Backlog struct {
 	Messages uint64 // in the work queue, those that are leased included

@@ -22,6 +22,7 @@ import (
 
 var (
 	_ protocol.Store    = (*jet.Queue)(nil)
+	_ protocol.Stock    = (*jet.Queue)(nil)
 	_ protocol.Store    = (*jet.States)(nil)
 	_ protocol.States   = (*jet.States)(nil)
 	_ protocol.Plans    = (*jet.Plans)(nil)
