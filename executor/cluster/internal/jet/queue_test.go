@@ -150,7 +150,7 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	s := served.Start(t, embedded.Config{})
 	q := open(t, s.Conn(), config)
-	states, err := q.Watch(t.Context(), func(error) {})
+	states, err := q.Watch(t.Context(), func(err error) { t.Error(err) }) // nothing is lost
 	require.NoError(t, err)
 	t.Cleanup(states.Stop)
 	set := func(run string, phase wire.Phase) {
