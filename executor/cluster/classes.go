@@ -100,6 +100,12 @@ func (c class) coverage(workers []notice) error {
 	return errors.Join(missing...)
 }
 
+// decodeNotice returns the notice of a worker. ok is false for what is none of this version.
+func decodeNotice(value []byte) (n notice, ok bool) {
+	err := json.Unmarshal(value, &n)
+	return n, err == nil && n.V == notesVersion
+}
+
 // workersOf returns the notices of the workers that live, in the order of their names.
 func workersOf(ctx context.Context, q *jet.Queue) ([]notice, error) {
 	notes, err := q.Notes(ctx, workerKeys)
@@ -108,13 +114,13 @@ func workersOf(ctx context.Context, q *jet.Queue) ([]notice, error) {
 	}
 	var workers []notice
 	for _, note := range notes {
-		var n notice
-		if err := json.Unmarshal(note.Value, &n); err != nil || n.V != notesVersion {
+		n, ok := decodeNotice(note.Value)
+		if !ok {
 			continue
 		}
 		for i := range n.Running {
 			n.Running[i].Worker = n.Worker
-			n.Running[i].For += note.Age
+			n.Running[i].For += q.Since(note.Written)
 		}
 		workers = append(workers, n)
 	}

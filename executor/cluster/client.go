@@ -51,8 +51,9 @@ type Client struct {
 	store protocol.Store // q, for what submits
 	plans *jet.Plans
 
-	target target
-	counts clientCounts
+	target  target
+	journal journal
+	counts  clientCounts
 }
 
 // NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
@@ -68,7 +69,7 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
-	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes)}, nil
+	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes), journal: newJournal(q)}, nil
 }
 
 func (c *Client) report(err error) {
@@ -82,6 +83,8 @@ func (c *Client) Close() { c.q.Close() }
 
 // A Submission says how a graph is to run.
 type Submission struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// ID is the ID of the run: letters, digits, - and _, at most 100. A second Submit with the same ID and graph does
 	// nothing, as long as the run is known. The default is a random one.
 	ID string
@@ -196,20 +199,28 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 	if err != nil {
 		return nil, nil, err
 	}
+	var come <-chan struct{}
 	for {
 		workers, err := workersOf(ctx, c.q)
 		if err != nil {
 			return nil, nil, err
 		}
-		plan, classes, err := c.cut(g, target, workers)
-		if err == nil || !c.c.Patient {
-			return plan, classes, err
+		plan, classes, lack := c.cut(g, target, workers)
+		if !errors.Is(lack, ErrNoWorker) || !c.c.Patient {
+			return plan, classes, lack
 		}
-		const again = time.Second // arbitrary: workers come seldom
+		if come == nil {
+			var stop func()
+			if come, stop, err = c.newcomers(ctx, workers); err != nil {
+				return nil, nil, errors.Join(lack, err)
+			}
+			defer stop()
+		}
 		select {
 		case <-ctx.Done():
-			return nil, nil, errors.Join(err, context.Cause(ctx))
-		case <-time.After(again):
+			return nil, nil, errors.Join(lack, context.Cause(ctx))
+		case <-come:
+		case <-time.After(patience):
 		}
 	}
 }
@@ -218,7 +229,7 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 // worker. Otherwise each has a class of its own.
 func (c *Client) cut(g *Graph, target time.Duration, workers []notice) (*wire.Plan, map[string]class, error) {
 	if len(workers) == 0 {
-		return nil, nil, errors.New("no worker serves the queue")
+		return nil, nil, &noWorkerError{errors.New("no worker serves the queue")}
 	}
 	all := make([]int32, len(g.prototypes))
 	for i := range all {
@@ -247,7 +258,10 @@ func (c *Client) cut(g *Graph, target time.Duration, workers []notice) (*wire.Pl
 			uncovered = append(uncovered, err)
 		}
 	}
-	return plan, classes, errors.Join(uncovered...)
+	if err := errors.Join(uncovered...); err != nil {
+		return nil, nil, &noWorkerError{err}
+	}
+	return plan, classes, nil
 }
 
 // Attach returns the run with that ID, whoever has submitted it. The error is [ErrUnknownRun] if no worker has begun

@@ -39,7 +39,7 @@ func work(t testing.TB, nc *nats.Conn, ex *executor.Executor, reg *cluster.Regis
 func newWorker(t testing.TB, nc *nats.Conn, ex *executor.Executor, reg *cluster.Registry, c cluster.WorkerConfig) (
 	w *cluster.Worker, stop func()) {
 	t.Helper()
-	if c.Queue == (cluster.Queue{}) {
+	if c.Queue.Name == "" {
 		c.Queue = queue
 	}
 	if c.Report == nil {

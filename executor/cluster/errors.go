@@ -10,7 +10,19 @@ var (
 	ErrAbsent = errors.New("cluster: the call did not run: a choice left it out")
 	// ErrNotKept is the error of the result of a call that other calls take, unless it has [Call.Keep].
 	ErrNotKept = errors.New("cluster: the result was not kept: other calls take it, and Keep was not called")
+	// ErrNoWorker is the error of [Client.Submit] and [Client.Run] for a graph that has a partition whose functions no
+	// worker of the queue has. It is a [*MissingError] too for each function that none has. With [ClientConfig.Patient]
+	// it comes when the context ends.
+	ErrNoWorker = errors.New("cluster: no worker has the functions")
 )
+
+// A noWorkerError is an [ErrNoWorker] that says which functions.
+type noWorkerError struct{ error }
+
+func (e *noWorkerError) Unwrap() error { return e.error }
+
+// Is reports whether the error is target.
+func (e *noWorkerError) Is(target error) bool { return target == ErrNoWorker }
 
 // A MissingError says that a registry lacks a function that a graph calls.
 type MissingError struct {

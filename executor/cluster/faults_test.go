@@ -328,10 +328,31 @@ func TestCancelStorm(t *testing.T) {
 	require.Zero(t, s.messages("magpie-dead-q"))
 }
 
-// TestResume: a run whose queue has lost all its messages goes on after Resume.
-func TestResume(t *testing.T) {
+// TestStoreLost: when the server has lost its store, a graph that is submitted again, with the same ID, has its results
+// again, by the client and the worker that were there before.
+func TestStoreLost(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
+	s.work(cluster.WorkerConfig{})
+	r := s.Random(3, clustertest.Options{})
+	submit := func() (h *cluster.Handle) {
+		t.Helper()
+		require.Eventually(t, func() bool { // it fails while the server is away
+			var err error
+			h, err = s.client.Submit(within(t), r.Graph, cluster.Submission{ID: "run"})
+			return err == nil
+		}, patience, 10*time.Millisecond)
+		return h
+	}
+	s.equal(r, submit(), "before")
+	s.server.Lose()
+	s.newClient(queue) // makes the streams
+	s.equal(r, submit(), "after")
+}
+
+// forgotten returns a run that has begun, and whose queue has lost all its messages.
+func (s *site) forgotten() (*clustertest.Random, *cluster.Handle) {
+	s.t.Helper()
 	r := s.Random(7, clustertest.Options{Tasks: 30, Plain: true})
 	m := newMortal(12, false)
 	stop := s.work(m.into(cluster.WorkerConfig{Slots: 1}))
@@ -339,12 +360,39 @@ func TestResume(t *testing.T) {
 	<-m.dead
 	stop()
 	js, err := jetstream.New(s.server.Conn())
-	require.NoError(t, err)
-	st, err := js.Stream(within(t), "magpie-work-q")
-	require.NoError(t, err)
-	require.NoError(t, st.Purge(within(t)))
-
+	require.NoError(s.t, err)
+	st, err := js.Stream(within(s.t), "magpie-work-q")
+	require.NoError(s.t, err)
+	require.NoError(s.t, st.Purge(within(s.t)))
 	s.work(cluster.WorkerConfig{})
+	return r, h
+}
+
+// TestMended: a run whose queue has lost all its messages goes on while a client waits for it, and says so.
+func TestMended(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	told := make(chan error, 1)
+	c, err := cluster.NewClient(within(t), s.server.Conn(), cluster.ClientConfig{Queue: queue, Report: func(err error) {
+		select {
+		case told <- err:
+		default: // the first one will do
+		}
+	}}.Mending(10*time.Millisecond))
+	require.NoError(t, err)
+	defer c.Close()
+	r, h := s.forgotten()
+	h, err = c.Attach(within(t), h.ID())
+	require.NoError(t, err)
+	s.equal(r, h, "mended")
+	require.ErrorContains(t, <-told, "the queue has lost messages")
+}
+
+// TestResume: a run whose queue has lost all its messages goes on after Resume.
+func TestResume(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r, h := s.forgotten()
 	n, err := h.Resume(within(t))
 	require.NoError(t, err)
 	require.Positive(t, n)

@@ -26,8 +26,11 @@ func (h *Handle) ID() string { return h.id }
 // Wait waits for the end of the run, for as long as ctx and the connection last: a run that no worker begins does not
 // end, nor does one whose records were removed before. Its error is a [*RunError] if the run has failed or was
 // cancelled.
+//
+// Every ten seconds it looks whether the queue is empty, although the run has not ended. Then the queue has lost
+// messages, and Wait calls [Handle.Resume].
 func (h *Handle) Wait(ctx context.Context) (*Results, error) {
-	state, err := h.end(ctx)
+	state, err := h.await(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: wait for run %s: %w", h.id, err)
 	}
@@ -46,8 +49,8 @@ func (h *Handle) Wait(ctx context.Context) (*Results, error) {
 // some seconds, and while servers restart there is none. Arbitrary.
 const look = time.Second
 
-// end returns the final state.
-func (h *Handle) end(ctx context.Context) (wire.State, error) {
+// end returns the final state. Until then it counts failed attempts, unless failed is nil.
+func (h *Handle) end(ctx context.Context, failed *tally) (wire.State, error) {
 	ended := make(chan wire.State, 1)
 	note := func(data []byte) {
 		if s, err := wire.DecodeState(data); err == nil && s.Final() {
@@ -57,7 +60,17 @@ func (h *Handle) end(ctx context.Context) (wire.State, error) {
 			}
 		}
 	}
-	stop, err := h.client.q.Follow(ctx, protocol.StateKey(h.id), func(_ string, data []byte) { note(data) })
+	patterns, all := []string{protocol.StateKey(h.id)}, func() {}
+	if failed != nil {
+		patterns, all = append(patterns, protocol.TriesKeys(h.id)), failed.complete
+	}
+	stop, err := h.client.q.Follow(ctx, func(key string, data []byte) {
+		if key == patterns[0] {
+			note(data)
+		} else {
+			failed.note(key, data)
+		}
+	}, all, patterns...)
 	switch {
 	case err == nil:
 		defer stop()
@@ -143,6 +156,9 @@ func (h *Handle) Cancel(ctx context.Context, cause error) error {
 // each write, or its files were damaged. It reports how many partitions it has put into the queue again; more than once
 // may be needed. It is harmless at any time, and of no use while partitions of the run are in the queue. What it puts
 // there has the trace of ctx, not that of Submit.
+//
+// Wait calls it if the queue has no other messages. So it is for a queue that always has some, and for a run that nobody
+// waits for.
 func (h *Handle) Resume(ctx context.Context) (published int, err error) {
 	published, err = protocol.Resume(ctx, h.client.q, h.client.plans, h.id, h.client.trace(ctx))
 	if errors.Is(err, protocol.ErrUnknown) {

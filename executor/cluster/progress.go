@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
@@ -32,15 +30,18 @@ type Progress struct {
 }
 
 // Progress returns how far the run is.
-func (h *Handle) Progress(ctx context.Context) (Progress, error) {
-	p, err := h.progress(ctx)
+func (h *Handle) Progress(ctx context.Context) (Progress, error) { return h.progress(ctx, new(tally)) }
+
+// progress is Progress, with the failed attempts that were counted, if these are all.
+func (h *Handle) progress(ctx context.Context, t *tally) (Progress, error) {
+	p, err := h.look(ctx, t)
 	if err != nil {
 		return p, fmt.Errorf("cluster: progress of run %s: %w", h.id, err)
 	}
 	return p, nil
 }
 
-func (h *Handle) progress(ctx context.Context) (Progress, error) {
+func (h *Handle) look(ctx context.Context, t *tally) (Progress, error) {
 	state, err := protocol.Attach(ctx, h.client.q, h.id)
 	if errors.Is(err, protocol.ErrUnknown) {
 		return Progress{}, nil
@@ -54,27 +55,23 @@ func (h *Handle) progress(ctx context.Context) (Progress, error) {
 			return Progress{}, err
 		}
 	}
-	failed, err := h.client.failed(ctx, h.id)
-	if err != nil {
-		return Progress{}, err
-	}
-	return h.client.progress(ctx, h.id, state, failed[h.id], workers)
-}
-
-// failed returns how many attempts have brought no output, by run. runs may be a wildcard.
-func (c *Client) failed(ctx context.Context, runs string) (map[string]int, error) {
-	notes, err := c.q.Notes(ctx, "r."+runs+".f.*")
-	if err != nil {
-		return nil, err
-	}
-	failed := map[string]int{}
-	for key, note := range notes {
-		if t, err := wire.DecodeTries(note.Value); err == nil {
-			run, _, _ := strings.Cut(strings.TrimPrefix(key, "r."), ".")
-			failed[run] += t.Failed + t.Lost + t.Missing
+	failed, whole := t.count()
+	if !whole || state.Final() { // a watch may be late, and the last progress is not
+		if failed, err = h.failed(ctx); err != nil {
+			return Progress{}, err
 		}
 	}
-	return failed, nil
+	return h.client.progress(ctx, h.id, state, failed, workers)
+}
+
+// failed returns how many attempts have brought no output.
+func (h *Handle) failed(ctx context.Context) (int, error) {
+	notes, err := h.client.q.Notes(ctx, protocol.TriesKeys(h.id))
+	var t tally
+	for key, note := range notes {
+		t.note(key, note.Value)
+	}
+	return t.sum, err
 }
 
 // progress returns how far a run is that has a state.
@@ -88,7 +85,7 @@ func (c *Client) progress(ctx context.Context, run string, state wire.State, fai
 		}
 	}
 	if state.Phase != wire.Done {
-		if p.Done, err = c.q.Count(ctx, "r."+run+".o.*"); err != nil {
+		if p.Done, err = c.q.Count(ctx, protocol.OutputKeys(run)); err != nil {
 			return p, err
 		}
 	}
@@ -106,21 +103,24 @@ func (c *Client) progress(ctx context.Context, run string, state wire.State, fai
 // Watch returns the progress of the run now, every so often, and at its end, which is the last one. An error that it
 // gives may pass, as while a server is away, and the loop may go on. It ends with ctx. The least of every is 10 ms.
 //
+// Each time costs a few messages, whatever number of partitions the run has, and the announcements of the workers.
+//
 //	for p, err := range h.Watch(ctx, time.Second) {
 //		…
 //	}
 func (h *Handle) Watch(ctx context.Context, every time.Duration) iter.Seq2[Progress, error] {
 	return func(yield func(Progress, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
+		var failed tally
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_, _ = h.end(ctx) // what it returns is seen by the next look
+			_, _ = h.end(ctx, &failed) // what it returns is seen by the next look
 		}()
 		defer func() { cancel(); <-ended }()
 		over := ended
 		for ctx.Err() == nil {
-			p, err := h.Progress(ctx)
+			p, err := h.progress(ctx, &failed)
 			if ctx.Err() != nil || !yield(p, err) || err == nil && p.Ended {
 				return
 			}
@@ -132,67 +132,4 @@ func (h *Handle) Watch(ctx context.Context, every time.Duration) iter.Seq2[Progr
 			}
 		}
 	}
-}
-
-// A RunStatus is a run of a queue.
-type RunStatus struct {
-	ID    string
-	Graph string    // its name
-	Began time.Time // when the server stored what was submitted, by its clock; zero if the run was cancelled before
-
-	// For is how long it has run since then, or did to its end.
-	For time.Duration
-
-	Progress
-}
-
-// Runs returns the runs that the queue knows, those first that began first: those that run, and those that have ended
-// within the time that the queue keeps. A run that no worker has begun is not known yet.
-func (c *Client) Runs(ctx context.Context) ([]RunStatus, error) {
-	runs, err := c.runs(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("cluster: runs: %w", err)
-	}
-	return runs, nil
-}
-
-func (c *Client) runs(ctx context.Context) ([]RunStatus, error) {
-	notes, err := c.q.Notes(ctx, protocol.StateKey("*"))
-	if err != nil {
-		return nil, err
-	}
-	workers, err := workersOf(ctx, c.q)
-	if err != nil {
-		return nil, err
-	}
-	failed, err := c.failed(ctx, "*")
-	if err != nil {
-		return nil, err
-	}
-	var runs []RunStatus
-	var states []wire.State
-	for key, note := range notes {
-		if s, err := wire.DecodeState(note.Value); err == nil { // one of a newer version is left out
-			id := strings.TrimSuffix(strings.TrimPrefix(key, "r."), ".state")
-			r := RunStatus{ID: id, Graph: s.Begin.Name, Began: s.Began}
-			if !s.Began.IsZero() {
-				r.For = c.q.Since(s.Began)
-			}
-			if s.Final() {
-				r.For = max(0, r.For-note.Age) // its last change
-			}
-			runs, states = append(runs, r), append(states, s)
-		}
-	}
-	err = jet.Each(len(runs), func(i int) (err error) {
-		runs[i].Progress, err = c.progress(ctx, runs[i].ID, states[i], failed[runs[i].ID], workers)
-		return err
-	})
-	slices.SortFunc(runs, func(a, b RunStatus) int {
-		if n := a.Began.Compare(b.Began); n != 0 {
-			return n
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
-	return runs, err
 }

@@ -13,6 +13,8 @@ import (
 // A Queue says which queue a [Client] or a [Worker] uses. The first of them to come makes its streams, and the others
 // find them as they are: of their Queue only the name counts.
 type Queue struct {
+	_ [0]func() // no comparisons, so that a field of any type may be added
+
 	// Name is the name of the queue: letters, digits, - and _. The default is "default".
 	Name string
 

@@ -60,12 +60,14 @@ func TestFunctionsOfWorkers(t *testing.T) {
 
 	g, _ := graph()
 	_, err := c.Submit(within(t), g, cluster.Submission{})
+	require.ErrorIs(t, err, cluster.ErrNoWorker)
 	require.ErrorContains(t, err, "no worker serves the queue")
 
 	work(t, s.Conn(), ex, older, cluster.WorkerConfig{Name: "older"})
 	announced(t, c, 1)
 	_, err = c.Submit(within(t), g, cluster.Submission{})
 	var missing *cluster.MissingError
+	require.ErrorIs(t, err, cluster.ErrNoWorker)
 	require.ErrorAs(t, err, &missing)
 	require.Equal(t, "name", missing.Function)
 	require.NotEmpty(t, missing.Have)
@@ -125,6 +127,7 @@ func TestFunctionsApart(t *testing.T) {
 	together := cluster.NewGraph("together")
 	r.Call(together, l.Call(together, cluster.Value(0)).Colocate("x")).Colocate("x")
 	_, err = c.Submit(within(t), together, cluster.Submission{})
+	require.ErrorIs(t, err, cluster.ErrNoWorker)
 	require.ErrorContains(t, err, "no worker has all the functions of one partition: left, right")
 }
 

@@ -50,6 +50,8 @@ type WorkerConfig struct {
 type seams struct {
 	store    func(protocol.Store) protocol.Store
 	delivery func(protocol.Delivery) protocol.Delivery
+
+	mendEvery time.Duration // of a client; 0 is the constant of that name
 }
 
 // A Worker runs partitions of the graphs that are submitted to a queue.
@@ -62,10 +64,17 @@ type Worker struct {
 
 	runner *runner
 
-	ran    atomic.Bool
+	phase  atomic.Int32 // fresh, and then one of the others for good
 	counts workerCounts
 	board  board
 }
+
+// Who gives back what NewWorker has taken.
+const (
+	fresh  int32 = iota // nobody yet
+	ran                 // Run, at its end
+	closed              // Close
+)
 
 const (
 	// announceEvery is how often a worker says that it lives, and noticeTime how long that counts. Arbitrary.
@@ -82,7 +91,7 @@ const (
 // runs partitions on ex, which may be nil, see [executor.Default]. nc should reconnect for ever: see
 // [nats.MaxReconnects]. nc and ex stay the caller's.
 //
-// The worker takes nothing from the queue before [Worker.Run].
+// The worker takes nothing from the queue before [Worker.Run]. One that is not to run needs [Worker.Close].
 func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *Registry, c WorkerConfig) (
 	*Worker, error) {
 	ex = orDefault(ctx, ex)
@@ -105,15 +114,15 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	if err != nil {
 		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
 	}
-	states, err := q.Watch(ctx)
+	w := &Worker{c: c, q: q, has: maps.Collect(reg.Functions())}
+	w.states, err = q.Watch(ctx, w.report)
 	if err != nil {
 		q.Close()
 		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
 	}
-	w := &Worker{c: c, q: q, states: states, has: maps.Collect(reg.Functions())}
 	limits := protocol.Defaults
 	limits.Wait = q.Keep() / 2
-	store := protocol.Store(&countedStore{states, &w.counts})
+	store := protocol.Store(&countedStore{w.states, &w.counts})
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
@@ -121,7 +130,7 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	p := &protocol.Worker{
 		Name:   c.Name,
 		Store:  store,
-		States: states,
+		States: w.states,
 		Plans:  jet.NewPlans(store, planBytes),
 		Runner: &countedRunner{w.runner, &w.counts, &w.board},
 		Limits: limits,
@@ -137,22 +146,24 @@ func (w *Worker) Name() string { return w.c.Name }
 // Run takes partitions from the queue and runs them until ctx ends. It then finishes those that it has, or gives them
 // back. A worker runs once. Run returns an error if it cannot begin; later errors are for Report, and are tried again.
 func (w *Worker) Run(ctx context.Context) error {
-	if w.ran.Swap(true) {
+	if !w.phase.CompareAndSwap(fresh, ran) {
+		if w.phase.Load() == closed {
+			return fmt.Errorf("cluster: worker %s: it is closed", w.c.Name)
+		}
 		return fmt.Errorf("cluster: worker %s: Run was called before", w.c.Name)
 	}
-	defer w.q.Close()
-	defer w.states.Stop()
+	defer w.release()
 	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
 	pool.Lost = func() { w.counts.lost.Add(1) }
 	if err := w.announce(ctx); err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
 	served := map[string]bool{}
-	stop, err := w.q.Follow(ctx, classKeys, func(key string, data []byte) {
+	stop, err := w.q.Follow(ctx, func(key string, data []byte) {
 		if name := key[len(classKey("")):]; !served[name] {
 			served[name] = w.serve(pool, name, data)
 		}
-	})
+	}, func() {}, classKeys)
 	if err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
@@ -167,6 +178,20 @@ func (w *Worker) Run(ctx context.Context) error {
 	pool.Stop(late)
 	w.end(context.WithoutCancel(ctx))
 	return nil
+}
+
+// Close gives back what NewWorker has taken, unless Run was called: Run gives it back at its end, which Close neither
+// brings about nor waits for. After Close the worker does not run. Any thread.
+func (w *Worker) Close() {
+	if w.phase.CompareAndSwap(fresh, closed) {
+		w.release()
+	}
+}
+
+// release gives back what NewWorker has taken.
+func (w *Worker) release() {
+	w.states.Stop()
+	w.q.Close()
 }
 
 // end takes back the announcement, and sees to it that the last acknowledgements are with the server.

@@ -81,6 +81,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer w.Close()
 	if *pages != "" {
 		stop, err := serveAt(*pages, ex, w)
 		if err != nil {

@@ -157,9 +157,9 @@ func TestReconnects(t *testing.T) {
 func TestClosedConnection(t *testing.T) {
 	nc := served.Start(t, embedded.Config{}).Conn()
 	q := open(t, nc, config)
-	_, err := q.Watch(t.Context())
+	_, err := q.Watch(t.Context(), func(error) {})
 	require.NoError(t, err)
-	_, err = q.Follow(t.Context(), "w.*", func(string, []byte) {})
+	_, err = q.Follow(t.Context(), func(string, []byte) {}, func() {}, "w.*")
 	require.NoError(t, err)
 	nc.Close()
 	stacks := make([]byte, 1<<20)

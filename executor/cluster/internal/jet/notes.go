@@ -2,7 +2,11 @@ package jet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -23,45 +27,61 @@ func (q *Queue) Note(ctx context.Context, key string, value []byte, ttl time.Dur
 
 // A Note is a note as Notes finds it.
 type Note struct {
-	Value []byte
-	Age   time.Duration // since it was written, at least
+	Value   []byte
+	Written time.Time // when, by the clock of the server
 }
+
+func noteOf(e jetstream.KeyValueEntry) Note { return Note{e.Value(), e.Created()} }
 
 // Notes returns the notes whose keys match a pattern, by key. It may read any records.
 func (q *Queue) Notes(ctx context.Context, pattern string) (map[string]Note, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
 	notes := map[string]Note{}
-	found := false
-	stop, err := q.follow(ctx, pattern, func(e jetstream.KeyValueEntry) {
-		notes[e.Key()] = Note{e.Value(), q.clock.since(e.Created())}
-	}, func() { found = true; cancel() })
+	err := q.read(ctx, func(e jetstream.KeyValueEntry) { notes[e.Key()] = noteOf(e) }, []string{pattern},
+		jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, err
-	}
-	<-ctx.Done()
-	stop()
-	if !found {
-		return nil, q.explain("read notes "+pattern, ctx.Err())
 	}
 	return notes, nil
 }
 
-// Follow calls f with the notes whose keys match a pattern, those there are and those to come, until stop is called. It
-// goes on after a restart of the server, and then begins with those there are again.
-func (q *Queue) Follow(ctx context.Context, pattern string, f func(key string, value []byte)) (stop func(), err error) {
-	return q.follow(ctx, pattern, func(e jetstream.KeyValueEntry) { f(e.Key(), e.Value()) }, func() {})
+// read calls f with the entries that there are whose keys match one of some patterns, and perhaps with some that come
+// meanwhile.
+func (q *Queue) read(ctx context.Context, f func(jetstream.KeyValueEntry), patterns []string,
+	opts ...jetstream.WatchOpt) error {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	found := false
+	stop, err := q.follow(ctx, f, func() { found = true; cancel() }, patterns, opts...)
+	if err != nil {
+		return err
+	}
+	<-ctx.Done()
+	stop()
+	if !found {
+		return q.explain("read notes "+strings.Join(patterns, ", "), ctx.Err())
+	}
+	return nil
 }
 
-// follow is Follow, and calls all after the notes that there are.
-func (q *Queue) follow(ctx context.Context, pattern string, f func(jetstream.KeyValueEntry), all func()) (
+// Follow calls f with the notes whose keys match one of some patterns, those there are and those to come, until stop is
+// called. After those there are it calls all. It goes on after a restart of the server, and then begins with those there
+// are again.
+func (q *Queue) Follow(ctx context.Context, f func(key string, value []byte), all func(), patterns ...string) (
 	stop func(), err error) {
+	return q.follow(ctx, func(e jetstream.KeyValueEntry) { f(e.Key(), e.Value()) }, all, patterns,
+		jetstream.IgnoreDeletes())
+}
+
+// follow is Follow, with entries.
+func (q *Queue) follow(ctx context.Context, f func(jetstream.KeyValueEntry), all func(), patterns []string,
+	opts ...jetstream.WatchOpt) (stop func(), err error) {
+	what := "follow " + strings.Join(patterns, ", ")
 	kv, err := q.records(ctx)
 	if err != nil {
-		return nil, q.explain("follow "+pattern, err)
+		return nil, q.explain(what, err)
 	}
 	stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		return kv.Watch(ctx, pattern, jetstream.IgnoreDeletes())
+		return kv.WatchFiltered(context.WithoutCancel(ctx), slices.Clone(patterns), opts...) // which writes to its patterns
 	}, func(e jetstream.KeyValueEntry) {
 		if e == nil {
 			all()
@@ -69,7 +89,7 @@ func (q *Queue) follow(ctx context.Context, pattern string, f func(jetstream.Key
 			f(e)
 		}
 	})
-	return stop, q.explain("follow "+pattern, err)
+	return stop, q.explain(what, err)
 }
 
 // Forget removes a note.
@@ -88,19 +108,44 @@ func (q *Queue) purge(ctx context.Context, subject string) error {
 	return q.explain("remove "+subject, err)
 }
 
-// Count returns how many records have keys that match a pattern.
+// Count returns how many records have keys that match a pattern, in one message of a kilobyte.
 func (q *Queue) Count(ctx context.Context, pattern string) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	s, err := q.js.Stream(ctx, q.recordStream())
+	n, err := q.count(ctx, q.recordStream(), q.record(pattern))
+	return n, q.explain("count "+pattern, err)
+}
+
+// count returns how many subjects of a stream match a pattern. The server lists them from an offset on, and says how
+// many there are. Beyond the last it lists none. It sorts them nevertheless: 100,000 take it a tenth of a second (AMD
+// EPYC, shared, 2026-11-28), a third of what it takes with the list.
+func (q *Queue) count(ctx context.Context, stream, pattern string) (int, error) {
+	const beyond = 1 << 30
+	request, err := json.Marshal(map[string]any{"subjects_filter": pattern, "offset": beyond})
 	if err != nil {
-		return 0, q.explain("count "+pattern, err)
+		return 0, err
 	}
-	info, err := s.Info(ctx, jetstream.WithSubjectFilter(q.record(pattern)))
+	m, err := asked(ctx, func(ctx context.Context) (*nats.Msg, error) {
+		return q.nc.RequestWithContext(ctx, "$JS.API.STREAM.INFO."+stream, request)
+	})
 	if err != nil {
-		return 0, q.explain("count "+pattern, err)
+		return 0, err
 	}
-	return len(info.State.Subjects), nil
+	var answer struct {
+		Error *jetstream.APIError `json:"error"`
+		Total int                 `json:"total"`
+	}
+	switch err := json.Unmarshal(m.Data, &answer); {
+	case err != nil:
+		return 0, fmt.Errorf("%w: %w", errAnswer, err)
+	case answer.Error != nil:
+		return 0, answer.Error
+	}
+	return answer.Total, nil
+}
+
+// IsEmpty implements protocol.Stock.
+func (q *Queue) IsEmpty(ctx context.Context) (bool, error) {
+	n, err := q.count(ctx, q.workStream(), q.work("*"))
+	return n == 0, q.explain("look at the queue", err)
 }
 
 // A Backlog is what waits in a queue.

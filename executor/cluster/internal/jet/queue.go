@@ -10,6 +10,7 @@
 package jet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,7 +27,11 @@ type Config struct {
 	Replicas int           // how many servers hold each stream
 	Keep     time.Duration // how long records are kept after their last change
 	Lease    time.Duration // how long a delivery is left to a worker that does not renew it
+	Look     time.Duration // how often a watch looks whether the records are those that it has read; 0: defaultLook
 }
+
+// defaultLook is arbitrary: a look is a message of a kilobyte, and records are gone seldom.
+const defaultLook = 30 * time.Second
 
 // A Queue is the streams of a queue. Any thread.
 type Queue struct {
@@ -52,6 +57,7 @@ func Open(ctx context.Context, nc *nats.Conn, c Config) (*Queue, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Look = cmp.Or(c.Look, defaultLook)
 	q := &Queue{c: c, nc: nc, js: js, fresh: recent[string, time.Time]{size: freshObjects}}
 	for _, sc := range q.streams() {
 		if err := q.ensure(ctx, sc); err != nil {
@@ -61,7 +67,7 @@ func Open(ctx context.Context, nc *nats.Conn, c Config) (*Queue, error) {
 	if q.gets, err = newReader(nc); err != nil {
 		return nil, q.explain("read answers", err)
 	}
-	q.reconnects = newReconnects(nc)
+	q.reconnects = newReconnects(nc, q.fresh.clear) // the server may have another store
 	return q, nil
 }
 

@@ -22,6 +22,7 @@ import (
 
 var (
 	_ protocol.Store    = (*jet.Queue)(nil)
+	_ protocol.Stock    = (*jet.Queue)(nil)
 	_ protocol.Store    = (*jet.States)(nil)
 	_ protocol.States   = (*jet.States)(nil)
 	_ protocol.Plans    = (*jet.Plans)(nil)
@@ -149,7 +150,7 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	s := served.Start(t, embedded.Config{})
 	q := open(t, s.Conn(), config)
-	states, err := q.Watch(t.Context())
+	states, err := q.Watch(t.Context(), func(err error) { t.Error(err) }) // nothing is lost
 	require.NoError(t, err)
 	t.Cleanup(states.Stop)
 	set := func(run string, phase wire.Phase) {

@@ -82,8 +82,8 @@ func TestForgottenQuestion(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	for _, ask := range []func() error{
-		func() error { _, err := q.Follow(ctx, "c.*", nil); return err },
-		func() error { _, err := q.Watch(ctx); return err },
+		func() error { _, err := q.Follow(ctx, nil, nil, "c.*"); return err },
+		func() error { _, err := q.Watch(ctx, nil); return err },
 	} {
 		asked.Store(0)
 		require.ErrorIs(t, ask(), jetstream.ErrBucketNotFound)

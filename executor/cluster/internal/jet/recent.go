@@ -37,6 +37,13 @@ func (r *recent[K, V]) put(k K, v V, keep func(has V) bool) {
 	r.store(k, v)
 }
 
+// clear forgets all.
+func (r *recent[K, V]) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.new, r.old = nil, nil
+}
+
 func (r *recent[K, V]) store(k K, v V) {
 	if _, there := r.new[k]; !there && len(r.new) >= r.size || r.new == nil {
 		r.old, r.new = r.new, make(map[K]V)

@@ -19,7 +19,8 @@ type reconnects struct {
 	end  context.CancelFunc
 }
 
-func newReconnects(nc *nats.Conn) *reconnects {
+// newReconnects calls again after each reconnection too.
+func newReconnects(nc *nats.Conn, again func()) *reconnects {
 	r := &reconnects{nc: nc, status: nc.StatusChanged(nats.CONNECTED, nats.CLOSED)}
 	r.next, r.end = context.WithCancel(context.Background())
 	go func() {
@@ -27,6 +28,7 @@ func newReconnects(nc *nats.Conn) *reconnects {
 			if now == nats.CLOSED {
 				return
 			}
+			again()
 			r.mu.Lock()
 			r.end()
 			r.next, r.end = context.WithCancel(context.Background())

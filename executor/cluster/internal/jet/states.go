@@ -23,13 +23,9 @@ type States struct {
 // knownRuns is arbitrary: a state that was forgotten is read again.
 const knownRuns = 4096
 
-// Watch begins to watch the states of runs.
-func (q *Queue) Watch(ctx context.Context) (*States, error) {
+// Watch begins to watch the states of runs. report is told when it begins again because the server has lost records.
+func (q *Queue) Watch(ctx context.Context, report func(error)) (*States, error) {
 	kv, err := q.records(ctx)
-	if err != nil {
-		return nil, q.explain("watch the states", err)
-	}
-	status, err := asked(ctx, kv.Status)
 	if err != nil {
 		return nil, q.explain("watch the states", err)
 	}
@@ -38,17 +34,26 @@ func (q *Queue) Watch(ctx context.Context) (*States, error) {
 		known: recent[string, protocol.Record]{size: knownRuns},
 		until: map[string]map[*context.CancelCauseFunc]struct{}{},
 	}
-	var seen uint64
-	if s, ok := status.(*jetstream.KeyValueBucketStatus); ok {
-		seen = s.StreamInfo().State.LastSeq
-	}
+	var at place
 	s.stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		return kv.Watch(ctx, protocol.StateKey("*"), jetstream.ResumeFromRevision(seen+1))
+		now, err := q.end(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.known.clear() // it may be of records that are gone
+		switch {
+		case at.made.IsZero():
+			at = now
+		case at.isGone(now):
+			at = place{made: now.made}
+			report(q.explain("watch the states", errGone))
+		}
+		return kv.Watch(context.WithoutCancel(ctx), protocol.StateKey("*"), jetstream.ResumeFromRevision(at.seen+1))
 	}, func(e jetstream.KeyValueEntry) {
 		if e == nil {
 			return
 		}
-		seen = e.Revision()
+		at.seen = e.Revision()
 		if e.Operation() == jetstream.KeyValuePut {
 			s.saw(e.Key(), protocol.Record{Value: e.Value(), Revision: e.Revision()})
 		}

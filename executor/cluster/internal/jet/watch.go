@@ -8,12 +8,13 @@ import (
 )
 
 // watch calls f with the entries of a watcher, until stop is called or the connection is closed. open opens the watcher,
-// and again each time the connection is there again after it was lost.
+// and again each time the connection is there again after it was lost, or the records are gone. Its context ends with
+// stop, and is not for the watcher, which would end at once.
 func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher, error),
 	f func(jetstream.KeyValueEntry)) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	lost, forget := q.reconnects.until(ctx)
-	w, err := open(context.WithoutCancel(ctx))
+	w, err := open(ctx)
 	if err != nil {
 		forget()
 		cancel()
@@ -24,7 +25,7 @@ func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream
 		defer close(ended)
 		for {
 			if w != nil {
-				each(lost, w, f)
+				q.each(lost, w, f)
 			}
 			forget()
 			if ctx.Err() != nil || q.nc.IsClosed() {
@@ -40,7 +41,7 @@ func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream
 // again opens a watcher again. It returns nil, some time later, if the server is not ready, or the connection is lost
 // again.
 func again(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher, error)) jetstream.KeyWatcher {
-	w, err := open(context.WithoutCancel(ctx))
+	w, err := open(ctx)
 	if err == nil {
 		return w
 	}
@@ -51,11 +52,33 @@ func again(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher
 	return nil
 }
 
-// each calls f with the entries of a watcher until ctx ends or the connection is closed.
-func each(ctx context.Context, w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) {
+// each calls f with the entries of a watcher until ctx ends, the connection is closed, or the records are gone. Of the
+// last the client library tells nothing: it makes a consumer that waits for the next revision.
+func (q *Queue) each(ctx context.Context, w jetstream.KeyWatcher, f func(jetstream.KeyValueEntry)) {
 	// Stop fails if the connection is closed, and then it has stopped too.
 	defer context.AfterFunc(ctx, func() { _ = w.Stop() })()
-	for e := range w.Updates() {
-		f(e)
+	look := time.NewTicker(q.c.Look)
+	defer look.Stop()
+	var at place
+	for {
+		select {
+		case e, open := <-w.Updates():
+			if !open {
+				return
+			}
+			if e != nil {
+				at.seen = e.Revision()
+			}
+			f(e)
+		case <-look.C:
+			now, err := q.end(ctx)
+			if err != nil {
+				continue
+			}
+			if at.isGone(now) {
+				_ = w.Stop()
+			}
+			at = now
+		}
 	}
 }

@@ -27,6 +27,12 @@ func blockKey(set string, blocks, block int) string {
 // triesKey is the key of the attempts at partition part.
 func triesKey(run string, part int) string { return "r." + run + ".f." + strconv.Itoa(part) }
 
+// TriesKeys is the pattern of the keys of all attempts of a run, or with "*" of all runs.
+func TriesKeys(run string) string { return "r." + run + ".f.*" }
+
+// OutputKeys is the pattern of the keys of all outputs of a run.
+func OutputKeys(run string) string { return "r." + run + ".o.*" }
+
 // startTriesKey is the key of the attempts at the Start message.
 func startTriesKey(run string) string { return "r." + run + ".f.start" }
 

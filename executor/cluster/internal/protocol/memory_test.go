@@ -51,6 +51,8 @@ func (m *memory) Publish(_ context.Context, posts ...Post) error {
 	return nil
 }
 
+func (m *memory) IsEmpty(context.Context) (bool, error) { return len(m.posts) == 0, nil }
+
 func (m *memory) PutObject(_ context.Context, value []byte) (string, error) {
 	hash := fmt.Sprintf("%x", value)
 	m.objects[hash] = value
@@ -240,6 +242,50 @@ func TestResume(t *testing.T) {
 	if n, err := Resume(t.Context(), m, m, "run", someTrace); n != 0 || err != nil {
 		t.Errorf("after the end: %d messages, %v", n, err)
 	}
+}
+
+// An emptied is a queue that is empty after something has happened.
+type emptied func()
+
+func (f emptied) IsEmpty(context.Context) (bool, error) {
+	f()
+	return true, nil
+}
+
+// TestStandsStill: a run without messages stands still until it is resumed, and no other run does.
+func TestStandsStill(t *testing.T) {
+	m := submitted(t, pair)
+	still := func(want bool) {
+		t.Helper()
+		if still, err := StandsStill(t.Context(), m, m, "run"); still != want || err != nil {
+			t.Fatalf("%v instead of %v, %v", still, want, err)
+		}
+	}
+	if _, err := StandsStill(t.Context(), m, m, "run"); !errors.Is(err, ErrUnknown) {
+		t.Fatalf("before it begins: %v", err)
+	}
+	start := m.posts[0]
+	m.posts = nil
+	if err := m.worker(nil).Handle(t.Context(), deliver(wire.Encode(start.Message), 1)); err != nil {
+		t.Fatal(err)
+	}
+	still(false)
+	m.posts = nil
+	still(true)
+	ends := emptied(func() { _, _ = Cancel(t.Context(), m, "other", "enough") })
+	m.records[StateKey("other")] = m.records[StateKey("run")]
+	if still, err := StandsStill(t.Context(), m, ends, "other"); still || err != nil {
+		t.Fatalf("a run that ends meanwhile: %v, %v", still, err)
+	}
+	if _, err := Resume(t.Context(), m, m, "run", someTrace); err != nil {
+		t.Fatal(err)
+	}
+	still(false)
+	m.drain(t, nil)
+	if s := m.state(t); s.Phase != wire.Done || len(m.posts) > 0 {
+		t.Fatalf("the state is %+v, with %d messages", s, len(m.posts))
+	}
+	still(false)
 }
 
 // TestNewer: a message or record of a newer version is left to newer workers.

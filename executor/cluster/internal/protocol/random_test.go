@@ -37,6 +37,7 @@ var faultPlans = []faultPlan{
 	{"window of duplicates", 0.2, scenario{faults: many, kinds: window | crash}},
 	{"queue that forgets", 0.01, scenario{faults: many, kinds: amnesia}},
 	{"queue that forgets, and faults", 0.01, scenario{faults: many, kinds: allFaults | amnesia}},
+	{"mended without a need", 0.01, scenario{faults: many, kinds: allFaults &^ stale, mends: true}},
 	{"slow workers", 0.02, scenario{faults: many, kinds: slow}},
 	{"stale reads and writes in doubt", 0.03, scenario{faults: many, kinds: stale | doubt}},
 	{"all faults", 0.01, scenario{faults: many, kinds: allFaults}},

@@ -29,11 +29,13 @@ const (
 	opPut     // of the plan
 	opPlan    // may find no plan
 	opAge     // may be old
+	opEmpty   // of the queue
 	opReturns // the program has returned
 )
 
 func (k opKind) String() string {
-	return [...]string{"get", "create", "update", "publish", "bury", "ack", "run", "put", "plan", "age", "return"}[k]
+	return [...]string{"get", "create", "update", "publish", "bury", "ack", "run", "put", "plan", "age", "empty",
+		"return"}[k]
 }
 
 // An op is a call of a program, with its arguments.
@@ -54,7 +56,7 @@ type verdict byte
 
 const (
 	fine     verdict = iota
-	refused          // ErrExists or ErrConflict
+	refused          // ErrExists or ErrConflict; IsEmpty: it is not
 	inDoubt          // an error that says nothing
 	fails            // Run: a function has returned an error
 	ended            // Run: its context is cancelled, since the state is final
@@ -331,6 +333,11 @@ func (e *env) Age() time.Duration {
 	return 0
 }
 
+// IsEmpty implements Stock.
+func (e *env) IsEmpty(context.Context) (bool, error) {
+	return e.do(op{kind: opEmpty}).verdict == fine, nil
+}
+
 func (e *env) Ack(context.Context) error {
 	return [...]error{nil, nil, errDoubt}[e.do(op{kind: opAck}).verdict]
 }
@@ -383,13 +390,18 @@ func (t *texts) cancelling() *node {
 	})
 }
 
-// resuming returns the program of someone who calls Resume.
-func (t *texts) resuming() *node {
-	return t.begins("resume", func(e *env) (wire.State, error) {
-		_, err := Resume(context.Background(), e, e, runName, someTrace)
+// mending returns the program of someone who waits for the run, and calls Resume if it stands still.
+func (t *texts) mending() *node {
+	return t.begins(mender, func(e *env) (wire.State, error) {
+		still, err := StandsStill(context.Background(), e, e, runName)
+		if still {
+			_, err = Resume(context.Background(), e, e, runName, someTrace)
+		}
 		return wire.State{}, err
 	})
 }
+
+const mender = "mender"
 
 func (t *texts) begins(name string, call func(*env) (wire.State, error)) *node {
 	n := &node{run: &script{name, call}}

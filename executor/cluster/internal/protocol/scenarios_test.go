@@ -94,6 +94,10 @@ var scenarios = []exploredScenario{
 	{scenario{name: "resumed chain", plan: chain, kinds: amnesia}, 2, 4, []string{"done"}},
 	{scenario{name: "resumed join", plan: join, kinds: amnesia}, 1, 3, []string{"done"}},
 	{scenario{name: "resumed spread", plan: spread, kinds: amnesia | crash}, 1, 2, []string{"done"}},
+	{scenario{name: "mended without a need", plan: chain, mends: true, submits: true, kinds: allFaults &^ stale}, 1, 2,
+		[]string{"done", "none"}},
+	{scenario{name: "mended join", plan: join, mends: true, kinds: amnesia | slow | double}, 1, 2, []string{"done"}},
+	{scenario{name: "mended in doubt", plan: pair, mends: true, kinds: amnesia | allFaults}, 1, 2, []string{"done"}},
 	{scenario{name: "alien messages", plan: single, alien: true}, 0, 1, []string{"done", "gone"}},
 }
 

@@ -35,7 +35,7 @@ const (
 	stepDrops // a Publish appends no message that was there before
 	stepCrash
 	stepLoses  // the queue loses an entry, or with n = 1 the record of a key
-	stepResume // Resume is called
+	stepMend   // someone looks whether the run stands still, and calls Resume
 	stepExpire // the lease of an entry ends
 	stepDouble // an entry is there twice
 	stepAges   // the Start message becomes old
@@ -47,7 +47,7 @@ const (
 func (k stepKind) String() string {
 	return [...]string{"deliver", "call", "run fails", "run is ended", "run is late", "run lacks", "dies", "stale read",
 		"no plan", "never", "silent", "later", "own", "pending effect", "ack lost", "drops", "crash", "loses",
-		"resume", "lease ends", "double", "ages", "sweep", "forget"}[k]
+		"mend", "lease ends", "double", "ages", "sweep", "forget"}[k]
 }
 
 func (s step) String() string {
@@ -82,7 +82,7 @@ func (w *world) steps(to []step) []step {
 		to = append(to, step{kind: stepPending, at: at})
 	}
 	if len(to) == 0 && w.broken && !w.state().Final() {
-		to = append(to, step{kind: stepResume})
+		to = append(to, step{kind: stepMend})
 	}
 	if may(amnesia) && w.newest(stateNumber) != 0 && !w.state().Final() {
 		for at := range w.queue {
@@ -267,8 +267,8 @@ func (w *world) take(s step) {
 		} else {
 			w.remove(s.at)
 		}
-	case stepResume:
-		w.actors = append(w.actors[:w.workers:w.workers], actor{node: w.resuming(), entry: none})
+	case stepMend:
+		w.actors = append(w.actors[:w.workers:w.workers], actor{node: w.mending(), entry: none})
 	case stepDrops:
 		posts := 0
 		for i, message := range o.posts {
@@ -317,6 +317,15 @@ func (w *world) call(actor int) result {
 			return result{verdict: tooLate}
 		}
 		return result{}
+	case opEmpty:
+		if len(w.queue) > 0 {
+			return result{verdict: refused}
+		}
+		return result{}
+	case opPublish:
+		if w.actors[actor].node.run.name == mender && !w.broken && w.kinds&stale == 0 { // L1
+			violated("a run is led on that does not stand still")
+		}
 	}
 	if o.wrong != "" {
 		violated("%s", o.wrong)

@@ -17,6 +17,7 @@ type scenario struct {
 
 	submits   bool         // the submitter is an actor; else there is a Start message
 	cancels   bool         // the canceller is an actor
+	mends     bool         // someone who looks once, at any time, whether the run stands still is an actor
 	failing   map[int]bool // partitions that may fail at each attempt, instead of having an output
 	failsOnly bool         // and do
 	poison    map[int]bool // partitions that their workers die of
@@ -159,6 +160,9 @@ func newWorld(t *texts) *world {
 	}
 	if t.cancels {
 		w.actors = append(w.actors, actor{node: t.cancelling(), entry: none})
+	}
+	if t.mends {
+		w.actors = append(w.actors, actor{node: t.mending(), entry: none})
 	}
 	if t.scenario.alien {
 		for _, message := range t.alien {

@@ -3,6 +3,7 @@ package served
 
 import (
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,6 +47,14 @@ func (s *Server) Stop() {
 	if es := s.now.Swap(nil); es != nil {
 		es.Close()
 	}
+}
+
+// Lose stops the server, and starts it again without what it has stored.
+func (s *Server) Lose() {
+	s.t.Helper()
+	s.Stop()
+	require.NoError(s.t, os.RemoveAll(s.c.Dir))
+	s.Again()
 }
 
 // InProcessConn is of the server that runs.
