@@ -80,7 +80,7 @@ func (c chosen) checkLanes() (errs []error) {
 	}
 	lanes := c.lanes(1)
 	if err := lanes.Queue().Check(c.Deque); err != nil {
-		said := strings.NewReplacer("deque: ", "", "\n", "; ").Replace(err.Error())
+		said := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "deque: ", ""), "\n", "; ")
 		errs = append(errs, fmt.Errorf("executor: Config.Experiment with Deque %v: %s", c.Deque, said))
 	}
 	if c.Steal != deque.One && !c.Deque.Batches() {
