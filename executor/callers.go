@@ -6,7 +6,6 @@ import (
 
 	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/enum"
-	"github.com/magpie-go/magpie/executor/internal/policy"
 )
 
 // Callers says whether a goroutine that waits in [Executor.Run], or in Wait of a [Run], [Future] or [Group], runs what
@@ -75,7 +74,7 @@ func (s *settings) needOwnThreads() []string {
 		{"Threads.End", s.Threads.End != nil},
 		{"Host.Share", s.Host.Share != nil},
 		{"Experiment.Verbatim", s.Experiment.Verbatim},
-		{"Experiment.Policy " + s.chosen.Policy, !policy.Table[s.chosen.policy].Guests},
+		{"Experiment.Policy " + s.chosen.Policy, !s.chosen.policy.Guests},
 	})
 }
 

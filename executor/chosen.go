@@ -15,30 +15,44 @@ import (
 // chosen is what the names of [Config].Experiment stand for.
 type chosen struct {
 	experiment.Options
-	policy      int // the index in policy.Table
+	policy      *policy.Row
 	knobs       policy.Options
 	forksPushed bool
+	newLanes    func(n int, o lane.Options) (*lane.Maker[Item], error)
+	attachPeers func(*attachments) // nil if the policy asks nothing about other threads
+}
+
+// usual is what zero Options stand for. A program whose only executor is that of [Default] links choose neither, nor the
+// other policies, and little of the other deques.
+func usual() chosen {
+	return chosen{
+		Options:  experiment.Options{Policy: policy.Usual.Name},
+		policy:   &policy.Usual,
+		newLanes: func(_ int, o lane.Options) (*lane.Maker[Item], error) { return lane.NewDirect[Item](o), nil },
+	}
 }
 
 // choose looks the names of o up. It returns everything that is wrong with o, too.
 func choose(o experiment.Options) (c chosen, errs []error) {
-	c.Options = o
+	c.Options, c.newLanes = o, lane.NewMaker[Item]
 	bad := func(err error) {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("executor: Config.Experiment.%w", err))
 		}
 	}
-	var err error
-	c.policy, err = enum.Find("Policy", o.Policy, experiment.Policies())
+	row, err := enum.Find("Policy", o.Policy, experiment.Policies())
 	bad(err)
 	yields, noYields := enum.Find("Yields", o.Yields, experiment.Yields())
 	bad(noYields)
 	c.knobs = policy.Options{
 		SleepThreshold: o.SleepThreshold, Yields: policy.Yields(yields), BusyWakes: o.BusyWakes, CheckPeers: o.CheckPeers,
 	}
+	if c.policy = &policy.Table[row]; c.policy.Needs != 0 {
+		c.attachPeers = attachPeers
+	}
 	if err == nil {
-		c.Policy = policy.Table[c.policy].Name
-		for _, err := range c.knobs.Check(c.policy) {
+		c.Policy = c.policy.Name
+		for _, err := range c.knobs.Check(row) {
 			bad(err)
 		}
 		if err := experiment.Available(c.Policy); err != nil {
@@ -65,6 +79,15 @@ func (c *chosen) lanes(workers int) lane.Options {
 	}
 }
 
+// makeLanes returns the maker of the lanes of so many workers and spares.
+func (c *chosen) makeLanes(workers, spares int) *lane.Maker[Item] {
+	m, err := c.newLanes(workers+spares, c.lanes(workers))
+	if err != nil {
+		panic(err) // the options were checked
+	}
+	return m
+}
+
 // checkLanes returns everything that is wrong with the options of the deques.
 func (c chosen) checkLanes() (errs []error) {
 	known := slices.Contains(deque.Kinds(), c.Deque)
@@ -80,7 +103,7 @@ func (c chosen) checkLanes() (errs []error) {
 	}
 	lanes := c.lanes(1)
 	if err := lanes.Queue().Check(c.Deque); err != nil {
-		said := strings.NewReplacer("deque: ", "", "\n", "; ").Replace(err.Error())
+		said := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "deque: ", ""), "\n", "; ")
 		errs = append(errs, fmt.Errorf("executor: Config.Experiment with Deque %v: %s", c.Deque, said))
 	}
 	if c.Steal != deque.One && !c.Deque.Batches() {

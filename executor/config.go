@@ -55,9 +55,10 @@ type settings struct {
 	ownThread []string // the fields for which AutoCallers means IdleCallers
 }
 
-// checked returns the settings for c, or an error that tells every bad field.
-func (c Config) checked() (*settings, error) {
-	s := &settings{Config: c}
+// checked returns the settings for c, or an error that tells every bad field. chosen is what the names of c.Experiment
+// stand for, and wrong what is wrong with them.
+func (c Config) checked(chosen chosen, wrong ...error) (*settings, error) {
+	s := &settings{Config: c, chosen: chosen}
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("executor: Config."+format, args...)) }
 	checkThreads(&s.Threads, bad)
@@ -65,8 +66,7 @@ func (c Config) checked() (*settings, error) {
 	if s.MaxRuns < 0 {
 		bad("MaxRuns is %d: give the number of runs and futures, or 0 for no bound", s.MaxRuns)
 	}
-	chosen, wrong := choose(s.Experiment)
-	s.chosen, errs = chosen, append(errs, wrong...)
+	errs = append(errs, wrong...)
 	if of := s.Host.Share; of != nil { // before resolveCallers: it may turn out to be none
 		s.Host.Share = of.Checked(s.Workers, func(format string, args ...any) { bad("Host."+format, args...) })
 	}

@@ -85,22 +85,18 @@ func (ex *core) isRunning() bool { return ex.runs.Load() != nil || ex.attached.i
 type coreConfig struct {
 	name            string
 	workers, spares int
-	policy          policy.Row
+	policy          *policy.Row
 	options         policy.Options
-	lanes           lane.Options
-	alone, verbatim bool    // as in core
-	inline          *inline // set if there are to be no threads
+	lanes           *lane.Maker[Item] // for as many as workers and spares
+	alone, verbatim bool              // as in core
+	inline          *inline           // set if there are to be no threads
 }
 
 // init makes a core without workers. makeWorkers follows, when the attachments are set.
 func (ex *core) init(cfg coreConfig) {
 	n := cfg.workers + cfg.spares
-	lanes, err := lane.NewMaker[Item](n, cfg.lanes)
-	if err != nil {
-		panic(err) // the options were checked
-	}
 	ex.name, ex.configured, ex.alone, ex.verbatim = cfg.name, cfg.workers, cfg.alone, cfg.verbatim
-	ex.roster, ex.notifier, ex.lanes, ex.inline = make([]*Worker, n), notifier.New(n), lanes, cfg.inline
+	ex.roster, ex.notifier, ex.lanes, ex.inline = make([]*Worker, n), notifier.New(n), cfg.lanes, cfg.inline
 	ex.injector = newInjector()
 	ex.policy, ex.retries = cfg.policy.New(machine{ex}, cfg.options), cfg.policy.Retries
 	ex.spares.Init(spareHost{ex}, cfg.spares, spareIdle)

@@ -24,7 +24,7 @@ func Default() *Executor {
 	standard.mu.Lock()
 	defer standard.mu.Unlock()
 	if standard.ex == nil {
-		ex, err := New(Config{Name: "default"})
+		ex, err := newChosen(Config{Name: "default"}, usual())
 		if err != nil {
 			panic(fmt.Sprintf("executor: there is no default executor: %v", err))
 		}

@@ -53,10 +53,13 @@ func (e *PanicError) Error() string { return e.say("%v") }
 // Format implements [fmt.Formatter].
 func (e *PanicError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
 
-var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+// oneLine returns the text on one line.
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\n", `\n`), "\r", `\r`)
+}
 
 func (e *PanicError) say(verb string) string {
-	value := oneLine.Replace(fmt.Sprintf("panic: %v", e.Value))
+	value := oneLine(fmt.Sprintf("panic: %v", e.Value))
 	if e.job != "" {
 		value = fmt.Sprintf("run of %q: %s", e.job, value)
 	}
@@ -106,7 +109,7 @@ func (e *cancelError) say(verb string) string {
 		text += fmt.Sprintf(": "+verb, e.cause)
 	}
 	if verb == "%v" {
-		text = oneLine.Replace(text)
+		text = oneLine(text)
 	}
 	return text
 }

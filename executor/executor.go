@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"github.com/magpie-go/magpie/executor/host"
-	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/executor/internal/stalls"
 	"github.com/magpie-go/magpie/internal/living"
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -26,7 +25,13 @@ import (
 // environment has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline with that seed, and with
 // the Name and the Observers of cfg.
 func New(cfg Config) (*Executor, error) {
-	s, err := cfg.checked()
+	chosen, wrong := choose(cfg.Experiment)
+	return newChosen(cfg, chosen, wrong...)
+}
+
+// newChosen is New with what the names of cfg.Experiment stand for, and what is wrong with them.
+func newChosen(cfg Config, chosen chosen, wrong ...error) (*Executor, error) {
+	s, err := cfg.checked(chosen, wrong...)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +102,7 @@ const inlineVariable = "MAGPIE_INLINE"
 func newNamedInline(name string, seed uint64, observers []*Observer) *Executor {
 	s, err := Config{
 		Workers: 1, Spares: -1, Name: name, Host: host.Options{KeepGOMAXPROCS: true}, Observers: observers,
-	}.checked()
+	}.checked(usual())
 	if err != nil {
 		panic(err) // an observer is nil
 	}
@@ -120,8 +125,8 @@ func newExecutorOn(cfg *settings, inline *inline) *executor {
 	}
 	ex.core.init(coreConfig{
 		name: cfg.Name, workers: cfg.Workers, spares: cfg.Spares,
-		policy: policy.Table[cfg.chosen.policy], options: cfg.chosen.knobs,
-		lanes: cfg.chosen.lanes(cfg.Workers),
+		policy: cfg.chosen.policy, options: cfg.chosen.knobs,
+		lanes: cfg.chosen.makeLanes(cfg.Workers, cfg.Spares),
 		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
 		alone:    cfg.Workers == 1 && !cfg.chosen.Verbatim && !cfg.chosen.forksPushed,
 		verbatim: cfg.chosen.Verbatim,
@@ -151,7 +156,9 @@ func (ex *executor) attach() {
 	attachLimits(on)
 	ex.sharing.attachTo(on)
 	ex.silence.attachTo(on)
-	attachPeers(on, &ex.cfg.chosen)
+	if attachPeers := ex.cfg.chosen.attachPeers; attachPeers != nil {
+		attachPeers(on)
+	}
 	ex.observers.attachTo(on)
 }
 

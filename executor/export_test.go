@@ -17,7 +17,8 @@ func (c Config) PushesForks() bool {
 
 // made returns the settings for c. It panics if New refused c.
 func made(c Config) *settings {
-	s, err := c.checked()
+	chosen, wrong := choose(c.Experiment)
+	s, err := c.checked(chosen, wrong...)
 	if err != nil {
 		panic(err)
 	}

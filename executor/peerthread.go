@@ -22,18 +22,16 @@ type peerThread struct {
 
 // newPeerThread returns that of a worker; nil if the policy needs none.
 func newPeerThread(c *chosen) *peerThread {
-	if policy.Table[c.policy].Needs == 0 {
+	if c.attachPeers == nil {
 		return nil
 	}
 	return &peerThread{checked: c.CheckPeers}
 }
 
-func attachPeers(on *attachments, c *chosen) {
-	if policy.Table[c.policy].Needs != 0 {
-		on.occupied.add(func(w *Worker) { partsOf(w).peer.enter() })
-		on.vacated.add(func(w *Worker) { partsOf(w).peer.leave() })
-		on.published.add(func(w *Worker) { partsOf(w).peer.publish() })
-	}
+func attachPeers(on *attachments) {
+	on.occupied.add(func(w *Worker) { partsOf(w).peer.enter() })
+	on.vacated.add(func(w *Worker) { partsOf(w).peer.leave() })
+	on.published.add(func(w *Worker) { partsOf(w).peer.publish() })
 }
 
 // enter makes the calling thread the worker's. Without the kernel's help, which New has found to be there, thieves take

@@ -19,7 +19,7 @@ import (
 // mayObserve has the functions that look for observers. None is on the path of a task of an executor without them.
 var mayObserve = []string{
 	// They start and stop an executor, and describe it.
-	"executor.New", "executor.newNamedInline", "executor.newExecutorOn", "executor.(*executor).attach",
+	"executor.newChosen", "executor.newNamedInline", "executor.newExecutorOn", "executor.(*executor).attach",
 	"executor.(*executor).newWorker",
 	"executor.(*executor).end",
 	"executor.(*executor).Dump", "executor.(*Executor).drain",

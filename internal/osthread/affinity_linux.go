@@ -75,8 +75,7 @@ func onlineCPUs(root fsys) []int { return parseCPUs(readString(root, cpuDir+"/on
 func CoresFirst(cpus []int) []int { return coresFirst(machine, cpus) }
 
 func coresFirst(root fsys, cpus []int) []int {
-	type place struct{ cpu, nth int }
-	places := make([]place, len(cpus))
+	ordered, nth := make([]int, 0, len(cpus)), make([]int, len(cpus))
 	cores := make(map[int]int) // by their first CPU: how many of the CPUs they have so far
 	for i, cpu := range cpus {
 		core := cpu
@@ -84,13 +83,15 @@ func coresFirst(root fsys, cpus []int) []int {
 		if siblings := parseCPUs(readString(root, list)); len(siblings) > 0 {
 			core = siblings[0]
 		}
-		places[i] = place{cpu, cores[core]}
+		nth[i] = cores[core]
 		cores[core]++
 	}
-	slices.SortStableFunc(places, func(a, b place) int { return a.nth - b.nth })
-	ordered := make([]int, len(cpus))
-	for i, p := range places {
-		ordered[i] = p.cpu
+	for n := 0; len(ordered) < len(cpus); n++ {
+		for i, cpu := range cpus {
+			if nth[i] == n {
+				ordered = append(ordered, cpu)
+			}
+		}
 	}
 	return ordered
 }

@@ -1,8 +1,6 @@
 package osthread
 
 import (
-	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -11,34 +9,59 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fsys is the root of the file system; a test passes a tree of its own.
-type fsys = fs.FS
+// fsys is the root of a file system, whose names are relative to it; a test passes a tree of its own. It is not an
+// fs.FS: that of package os would bring some hundred kilobytes of it into every program with an executor.
+type fsys interface {
+	ReadFile(name string) ([]byte, error)
+	// names returns the names in a folder, in any order, or none if it cannot be read.
+	names(dir string) []string
+}
 
 // machine is the root of the machine's file system.
-var machine fsys = systemCalls{os.DirFS("/")}
+var machine fsys = systemCalls{}
 
 // systemCalls reads a file by an open, two reads and a close. Package os makes eleven calls for a file of /proc: it
 // also asks for its size, and whether it can be polled. A look at /proc reads a file of each process.
-type systemCalls struct{ fs.FS }
+type systemCalls struct{}
 
-// ReadFile implements fs.ReadFileFS.
-func (systemCalls) ReadFile(name string) ([]byte, error) {
-	fd, err := unix.Open("/"+name, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// ReadFile implements fsys.
+func (systemCalls) ReadFile(name string) (b []byte, err error) {
+	b = make([]byte, 0, 2048)
+	err = read(name, 0, func(fd int) (int, error) {
+		b = slices.Grow(b, 1)
+		n, err := unix.Read(fd, b[len(b):cap(b)])
+		b = b[:len(b)+max(n, 0)]
+		return n, err
+	})
+	return b, err
+}
+
+// names implements fsys.
+func (systemCalls) names(dir string) (names []string) {
+	b := make([]byte, 32<<10)
+	_ = read(dir, unix.O_DIRECTORY, func(fd int) (int, error) {
+		n, err := unix.Getdents(fd, b)
+		_, _, names = unix.ParseDirent(b[:max(n, 0)], -1, names)
+		return n, err
+	})
+	return names
+}
+
+// read opens a file, and calls more with it until that returns no number above 0.
+func read(name string, flags int, more func(fd int) (n int, err error)) error {
+	fd, err := unix.Open("/"+name, unix.O_RDONLY|unix.O_CLOEXEC|flags, 0)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer unix.Close(fd)
-	for b := make([]byte, 0, 2048); ; b = slices.Grow(b, 1) {
-		n, err := unix.Read(fd, b[len(b):cap(b)])
-		if n <= 0 {
-			return b, err
-		}
-		b = b[:len(b)+n]
+	for n := 1; n > 0; {
+		n, err = more(fd)
 	}
+	return err
 }
 
 func readString(root fsys, name string) string {
-	b, err := fs.ReadFile(root, name)
+	b, err := root.ReadFile(name)
 	if err != nil {
 		return ""
 	}

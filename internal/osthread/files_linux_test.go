@@ -1,7 +1,6 @@
 package osthread
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +17,18 @@ func tree(files map[string]string) fsys {
 	for name, text := range files {
 		m[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return m
+	return mapFS{m}
+}
+
+type mapFS struct{ fstest.MapFS }
+
+// names implements fsys.
+func (m mapFS) names(dir string) (names []string) {
+	entries, _ := m.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 func TestReadFields(t *testing.T) {
@@ -51,9 +61,11 @@ func TestMachine(t *testing.T) {
 	}
 	require.NotEmpty(t, readString(machine, "proc/self/status"))
 	for _, name := range []string{"missing", ""} { // the other one is a folder
-		_, err := fs.ReadFile(machine, filepath.Join(dir, name)[1:])
+		_, err := machine.ReadFile(filepath.Join(dir, name)[1:])
 		require.Error(t, err)
 	}
+	require.ElementsMatch(t, []string{"0", "1", "2047", "2048", "2049", "100000"}, machine.names(dir[1:]))
+	require.Empty(t, machine.names("missing"))
 	fds := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
@@ -62,6 +74,7 @@ func TestMachine(t *testing.T) {
 	before := fds()
 	for range 100 {
 		readString(machine, "proc/self/status")
+		machine.names("proc/self")
 	}
 	require.Less(t, fds(), before+50, "files stay open")
 }

@@ -3,7 +3,6 @@
 package osthread
 
 import (
-	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -280,9 +279,11 @@ func threadsOf(root fsys, uid, enough int64) int64 {
 	if n >= enough {
 		return n
 	}
-	dirs, _ := fs.Glob(root, "proc/[0-9]*") // Glob fails for a bad pattern only
-	for _, dir := range dirs {
-		status := readString(root, dir+"/status")
+	for _, name := range root.names("proc") {
+		if name[0] < '0' || name[0] > '9' {
+			continue
+		}
+		status := readString(root, "proc/"+name+"/status")
 		// The first number of Uid is the real user, by which the kernel counts.
 		if fieldOf(status, "Uid") == uid && fieldOf(status, "Pid") != self {
 			if n += fieldOf(status, "Threads"); n >= enough {

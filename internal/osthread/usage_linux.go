@@ -21,11 +21,11 @@ func PeakRSS() int64 { return readFields(machine, "proc/self/status")["VmHWM"] }
 //
 // Any thread.
 func ThreadSwitches(id int64) (voluntary, involuntary int64, err error) {
-	root, name := os.DirFS("/proc/self/task"), fmt.Sprintf("%d/status", id)
-	if _, err := os.Stat("/proc/self/task/" + name); err != nil {
+	name := fmt.Sprintf("proc/self/task/%d/status", id)
+	if _, err := os.Stat("/" + name); err != nil {
 		return 0, 0, err
 	}
-	m := readFields(root, name)
+	m := readFields(machine, name)
 	voluntary, ok1 := m["voluntary_ctxt_switches"]
 	involuntary, ok2 := m["nonvoluntary_ctxt_switches"]
 	if !ok1 || !ok2 { // the thread ended after Stat

@@ -125,8 +125,8 @@ func errnoOf(err error) syscall.Errno {
 	if err == nil {
 		return 0
 	}
-	var errno syscall.Errno
-	if !errors.As(err, &errno) {
+	errno, ok := errors.AsType[syscall.Errno](err)
+	if !ok {
 		panic("peer: not an error of a system call: " + err.Error())
 	}
 	return errno

@@ -52,12 +52,16 @@ func NewMaker[T any](n int, o Options) (*Maker[T], error) {
 		m.o.Enough = 0 // forks stay private until a thief asks
 	}
 	if o.Kind == deque.KindChaseLev {
-		return m, nil
+		return NewDirect[T](o), nil
 	}
 	var err error
 	m.queues, err = deque.NewGroup[T](o.Kind, n, o.Queue())
 	return m, err
 }
+
+// NewDirect is NewMaker for KindChaseLev, whose lanes have no queues. A program that calls NewMaker links the queues of
+// all kinds.
+func NewDirect[T any](o Options) *Maker[T] { return &Maker[T]{o: o} }
 
 // Init makes l the lane of worker i. isAlone says that there is no thief until Share. It is called once for each
 // worker.

@@ -25,10 +25,10 @@ func (p *abp) Submitted(int) { p.wakeAll() }
 func (p *abp) WakeAll() { p.wakeAll() }
 
 // Attach implements Policy.
-func (p *abp) Attach(h Host) Thief { return &abpThief{abp: p, h: h} }
+func (p *abp) Attach(h Host) Thief { return &abpThief{p: p, h: h} }
 
 type abpThief struct {
-	*abp
+	p *abp
 	deaf
 	patient
 	h      Host
@@ -37,41 +37,41 @@ type abpThief struct {
 
 // Find implements Thief.
 func (t *abpThief) Find() bool {
-	t.join()
+	t.p.join()
 	t.failed = 0
 	for {
 		if t.h.Leave() {
 			// D1(dismiss): as in policy adaptive.
-			t.leave()
+			t.p.leave()
 			return false
 		}
 		switch {
 		case t.attempts():
-			t.leave()
+			t.p.leave()
 			return true
-		case t.m.Running() && !t.m.Stopping():
+		case t.p.m.Running() && !t.p.m.Stopping():
 			t.h.Pause(breath)
 			continue
 		}
 		t.h.Prepare()
 		// D3(rest): prepare, then look for a run. Pairs with D3(run). D1(park): the same of items and of the stop.
-		t.thieves.Add(-1)
+		t.p.thieves.Add(-1)
 		switch {
-		case t.m.Stopping():
+		case t.p.m.Stopping():
 			t.h.Cancel()
 			return false
-		case t.m.Running() || t.m.AnyWork():
+		case t.p.m.Running() || t.p.m.AnyWork():
 			t.h.Cancel()
 		default:
 			t.h.Commit()
 		}
-		t.join()
+		t.p.join()
 	}
 }
 
 // Vain implements Thief.
 func (t *abpThief) Vain(n int) bool {
-	if t.yields.due(n, t.m.Workers()) {
+	if t.p.yields.due(n, t.p.m.Workers()) {
 		t.h.Yield()
 	}
 	return n >= Looks
@@ -83,15 +83,15 @@ func (t *abpThief) MaySleep() bool { return false }
 // attempts tries once for each worker.
 func (t *abpThief) attempts() bool {
 	t.h.Searching()
-	n := t.m.Workers()
+	n := t.p.m.Workers()
 	for range n {
-		if t.yields.due(t.failed, n) {
+		if t.p.yields.due(t.failed, n) {
 			t.h.Yield()
 		}
 		if t.h.Try(t.h.Random(n)) == deque.Stolen {
 			return true
 		}
-		if t.failed++; t.m.Stopping() {
+		if t.failed++; t.p.m.Stopping() {
 			return false
 		}
 	}

@@ -92,11 +92,11 @@ func (p *adaptive) WakeAll() {
 
 // Attach implements Policy.
 func (p *adaptive) Attach(h Host) Thief {
-	return &adaptiveThief{adaptive: p, h: h, victim: h.ID() + 1}
+	return &adaptiveThief{p: p, h: h, victim: h.ID() + 1}
 }
 
 type adaptiveThief struct {
-	*adaptive
+	p *adaptive
 	patient
 	h       Host
 	victim  int    // where search begins: the last victim of a successful steal
@@ -109,7 +109,7 @@ type adaptiveThief struct {
 
 // Find implements Thief.
 func (t *adaptiveThief) Find() bool {
-	t.thieves.Add(1)
+	t.p.thieves.Add(1)
 	for {
 		found := false
 		leaves := t.h.Leave()
@@ -119,20 +119,20 @@ func (t *adaptiveThief) Find() bool {
 		if leaves || found {
 			// Guard B of document 000: an item may have been shown without a wake-up because this worker was a thief.
 			// D1(dismiss): the same holds for a spare that leaves. The wake-up that it has received goes on to another.
-			t.PassOn()
+			t.p.PassOn()
 			return found
 		}
 		t.h.Prepare()
 		// D1(park): cease to count, then look everywhere. Looking first would miss an item that is shown between the
 		// two, without a wake-up because there still was a thief.
-		t.thieves.Add(-1)
-		if t.m.Stopping() {
+		t.p.thieves.Add(-1)
+		if t.p.m.Stopping() {
 			t.h.Cancel()
 			return false
 		}
-		if t.m.AnyWork() {
+		if t.p.m.AnyWork() {
 			if !t.h.Cancel() {
-				t.thieves.Add(1) // if Cancel returns true, the waker has counted this worker
+				t.p.thieves.Add(1) // if Cancel returns true, the waker has counted this worker
 			}
 			continue
 		}
@@ -156,7 +156,7 @@ func (t *adaptiveThief) search() bool {
 		}
 		lost := outcome == deque.Lost
 		// All the way round from the last successful victim, so that no victim is left out.
-		n := t.m.Workers()
+		n := t.p.m.Workers()
 		for i := range n {
 			v := t.victim + i
 			if v >= n {
@@ -176,7 +176,7 @@ func (t *adaptiveThief) search() bool {
 		if lost {
 			continue // a lost race is not a failed round: there was an item
 		}
-		if round++; round >= crowdRounds && t.thieves.Load() > 1 || t.m.Stopping() {
+		if round++; round >= crowdRounds && t.p.thieves.Load() > 1 || t.p.m.Stopping() {
 			return false
 		}
 		if round > politeRounds {

@@ -11,7 +11,11 @@ type standIn struct {
 	pull  bool // if the clock stands still, the thief has the victim moved to its own CPU
 }
 
-func (s standIn) new(m Machine, o Options) Policy {
+func newBWSSame(m Machine, o Options) Policy  { return newBWS(m, o, standIn{}) }
+func newBWSClock(m Machine, o Options) Policy { return newBWS(m, o, standIn{clock: true}) }
+func newBWSPull(m Machine, o Options) Policy  { return newBWS(m, o, standIn{clock: true, pull: true}) }
+
+func newBWS(m Machine, o Options, s standIn) Policy {
 	p := newMBWS(m, o).(*mbws)
 	p.standIn = &s
 	return p

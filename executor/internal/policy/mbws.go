@@ -63,14 +63,14 @@ func (p *mbws) WakeAll() { p.wakeAll() }
 
 // Attach implements Policy.
 func (p *mbws) Attach(h Host) Thief {
-	t := &mbwsThief{mbws: p, h: h, id: h.ID()}
+	t := &mbwsThief{p: p, h: h, id: h.ID()}
 	t.watch = p.watches(t)
 	p.peers[t.id] = t
 	return t
 }
 
 type mbwsThief struct {
-	*mbws
+	p *mbws
 	deaf
 	watch  watch
 	h      Host
@@ -107,10 +107,10 @@ func (t *mbwsThief) Busy(bool) { t.tell(mbwsBusy) }
 
 // Find implements Thief.
 func (t *mbwsThief) Find() bool {
-	m, h := t.m, t.h
+	m, h := t.p.m, t.h
 	t.failed = 0
 	t.tell(mbwsThieving)
-	t.join()
+	t.p.join()
 	for {
 		t.watch.volunteer()
 		if h.Leave() {
@@ -119,7 +119,7 @@ func (t *mbwsThief) Find() bool {
 			return false
 		}
 		if t.attempts() {
-			if !t.busyWakes {
+			if !t.p.busyWakes {
 				t.wish(wishes)
 			}
 			t.watch.cease(true)
@@ -141,16 +141,16 @@ func (t *mbwsThief) Find() bool {
 			return false
 		}
 		t.tell(mbwsThieving)
-		t.join()
+		t.p.join()
 	}
 }
 
 // attempts tries until it has an item, or has failed so often that the worker considers sleeping.
 func (t *mbwsThief) attempts() bool {
 	t.h.Searching()
-	for !t.m.Stopping() {
+	for !t.p.m.Stopping() {
 		t.watch.volunteer()
-		victim := t.h.Random(t.m.Workers())
+		victim := t.h.Random(t.p.m.Workers())
 		if t.h.Try(victim) == deque.Stolen {
 			return true
 		}
@@ -166,14 +166,14 @@ func (t *mbwsThief) fails(victim int) bool {
 	if victim != t.id {
 		t.manage(victim)
 	}
-	if t.failed++; t.failed <= t.threshold {
+	if t.failed++; t.failed <= t.p.threshold {
 		return false
 	}
 	t.failed = 0
 	if t.wishes.Load() == 0 {
 		return true
 	}
-	if !t.m.Running() {
+	if !t.p.m.Running() {
 		t.wishes.Store(0) // a wish does not outlive its run: the thief would stay awake for it
 		return true
 	}
@@ -190,23 +190,23 @@ func (t *mbwsThief) Waits() {
 }
 
 // Vain implements Thief.
-func (t *mbwsThief) Vain(int) bool { return t.m.Stopping() || t.fails(t.h.Random(t.m.Workers())) }
+func (t *mbwsThief) Vain(int) bool { return t.p.m.Stopping() || t.fails(t.h.Random(t.p.m.Workers())) }
 
 // MaySleep implements Thief. If no thief keeps the watch, a worker that is to sleep in a wait stays awake as its
 // deputy, unless there is one. A worker that sleeps already does not become one.
 func (t *mbwsThief) MaySleep() bool {
-	if t.watch.isKept() || !t.m.Running() || t.m.Stopping() {
+	if t.watch.isKept() || !t.p.m.Running() || t.p.m.Stopping() {
 		t.standDown()
 		return true
 	}
 	me := int32(t.id + 1)
-	return t.deputy.Load() != me && !t.deputy.CompareAndSwap(0, me)
+	return t.p.deputy.Load() != me && !t.p.deputy.CompareAndSwap(0, me)
 }
 
 // standDown ends the worker's time as the watchdog's deputy, if it is that.
 func (t *mbwsThief) standDown() {
-	if t.deputy.Load() == int32(t.id+1) {
-		t.deputy.Store(0)
+	if t.p.deputy.Load() == int32(t.id+1) {
+		t.p.deputy.Store(0)
 	}
 }
 
@@ -214,17 +214,17 @@ func (t *mbwsThief) standDown() {
 func (t *mbwsThief) Resumes(stolen bool) {
 	t.standDown()
 	t.tell(mbwsBusy)
-	if stolen && !t.busyWakes {
+	if stolen && !t.p.busyWakes {
 		t.wish(wishes)
 	}
 }
 
 // manage does what Algorithm 2 has in lines 17 to 31: the attempt to steal from victim has failed.
 func (t *mbwsThief) manage(victim int) {
-	peer := t.peers[victim]
+	peer := t.p.peers[victim]
 	switch mbwsStatus(peer.status.Load()) {
 	case mbwsBusy:
-		if t.standIn != nil && t.standIn.giveCore(t, victim) {
+		if t.p.standIn != nil && t.p.standIn.giveCore(t, victim) {
 			return
 		}
 		if n := peer.wishes.Load(); n > 0 && peer.wishes.CompareAndSwap(n, n-1) {
@@ -233,7 +233,7 @@ func (t *mbwsThief) manage(victim int) {
 	case mbwsSleeping:
 		// The worker that is woken need not be the victim: it is the one that went to sleep last.
 		if t.wishes.Load() > 0 {
-			t.wish(-t.m.Notify(1))
+			t.wish(-t.p.m.Notify(1))
 		}
 	}
 }

@@ -4,7 +4,7 @@ package policy
 // does not sleep while a run is in progress, and goes on in a stealing loop. One that is the last because it has got an
 // item wakes another, as in the document's Algorithm 5, line 6. So if no thief counts while a run is in progress, no
 // worker sleeps, or one was woken, or has ceased to count for a moment only.
-type lastThief struct{ *mbwsThief }
+type lastThief struct{ t *mbwsThief }
 
 func newMBWSLast(m Machine, o Options) Policy {
 	p := newMBWS(m, o).(*mbws)
@@ -12,31 +12,31 @@ func newMBWSLast(m Machine, o Options) Policy {
 	return p
 }
 
-func (t lastThief) volunteer()  {}
-func (t lastThief) stays() bool { return false }
+func (r lastThief) volunteer()  {}
+func (r lastThief) stays() bool { return false }
 
 // isKept implements watch.
-func (t lastThief) isKept() bool { return t.thieves.Load() != 0 }
+func (r lastThief) isKept() bool { return r.t.p.thieves.Load() != 0 }
 
 // cease implements watch.
 //
 // D2(found): cease to count, then look for workers that sleep. Pairs with D2(stay).
-func (t lastThief) cease(stolen bool) {
-	if t.thieves.Add(-1) == 0 && (stolen || t.somethingToDo()) {
-		t.wakeOne()
+func (r lastThief) cease(stolen bool) {
+	if r.t.p.thieves.Add(-1) == 0 && (stolen || r.somethingToDo()) {
+		r.t.p.wakeOne()
 	}
 }
 
 // maySleep implements watch.
-func (t lastThief) maySleep() bool {
+func (r lastThief) maySleep() bool {
 	// D2(stay): prepare, then cease to count. Pairs with D2(found).
-	last := t.thieves.Add(-1) == 0
-	if t.m.Stopping() {
+	last := r.t.p.thieves.Add(-1) == 0
+	if r.t.p.m.Stopping() {
 		return false
 	}
 	// D3(rest): cease to count, then look for a run. Pairs with D3(run). D1(park): the same of items.
-	return !last || !t.somethingToDo()
+	return !last || !r.somethingToDo()
 }
 
 // somethingToDo reports whether the last thief may not sleep.
-func (t lastThief) somethingToDo() bool { return t.m.Running() || t.m.AnyWork() }
+func (r lastThief) somethingToDo() bool { return r.t.p.m.Running() || r.t.p.m.AnyWork() }

@@ -43,10 +43,10 @@ func (p *published) notify() {
 }
 
 // Attach implements Policy.
-func (p *published) Attach(h Host) Thief { return &publishedThief{published: p, h: h} }
+func (p *published) Attach(h Host) Thief { return &publishedThief{p: p, h: h} }
 
 type publishedThief struct {
-	*published
+	p *published
 	patient
 	h Host
 }
@@ -54,30 +54,30 @@ type publishedThief struct {
 // Busy begins Algorithm 3.
 func (t *publishedThief) Busy(bool) {
 	// D2(active): count as active, then look for thieves. Pairs with D2(last thief) in Find.
-	if t.actives.Add(1) == 1 && t.thieves.Load() == 0 { // line 2: guard A
-		t.notify()
+	if t.p.actives.Add(1) == 1 && t.p.thieves.Load() == 0 { // line 2: guard A
+		t.p.notify()
 	}
 }
 
 // Idle ends Algorithm 3.
-func (t *publishedThief) Idle() { t.actives.Add(-1) } // line 13
+func (t *publishedThief) Idle() { t.p.actives.Add(-1) } // line 13
 
 // Lost implements Thief.
-func (t *publishedThief) Lost() { t.actives.Add(-1) }
+func (t *publishedThief) Lost() { t.p.actives.Add(-1) }
 
 // Find is Algorithm 5. The paper's returns true without a task after a sleep, and is called again at once. Find loops
 // instead.
 func (t *publishedThief) Find() bool {
-	m, h := t.m, t.h
+	m, h := t.p.m, t.h
 	for {
-		t.thieves.Add(1) // line 2
+		t.p.thieves.Add(1) // line 2
 		for {
 			if h.Leave() {
 				// D1(dismiss): guards B and C, for items shown while this worker was a thief. It looks at AnyWork even
 				// if there are other thieves: another may have looked at the injector already and be about to sleep,
 				// while the notification of a later item has woken this worker.
-				if t.thieves.Add(-1) == 0 && t.actives.Load() > 0 || m.AnyWork() {
-					t.notify()
+				if t.p.thieves.Add(-1) == 0 && t.p.actives.Load() > 0 || m.AnyWork() {
+					t.p.notify()
 				}
 				return false
 			}
@@ -99,12 +99,12 @@ func (t *publishedThief) Find() bool {
 		if m.Stopping() { // line 23
 			h.Cancel()
 			m.NotifyAll()
-			t.thieves.Add(-1)
+			t.p.thieves.Add(-1)
 			return false
 		}
 		// D2(last thief): cease to count as a thief, then look for active workers. This is guard C: without it, a
 		// worker that has just become active may have seen this thief, which is about to sleep, and woken no other.
-		if t.thieves.Add(-1) == 0 && t.actives.Load() > 0 { // line 29
+		if t.p.thieves.Add(-1) == 0 && t.p.actives.Load() > 0 { // line 29
 			h.Cancel()
 			continue
 		}
@@ -114,17 +114,17 @@ func (t *publishedThief) Find() bool {
 
 // found ceases to count the worker as a thief, because it has work.
 func (t *publishedThief) found() {
-	if t.thieves.Add(-1) == 0 { // guard B
-		t.notify()
+	if t.p.thieves.Add(-1) == 0 { // guard B
+		t.p.notify()
 	}
 }
 
 // explore is Algorithm 4.
 func (t *publishedThief) explore() bool {
 	t.h.Searching()
-	n := t.m.Workers()
+	n := t.p.m.Workers()
 	bound := stealBound * (n + 1) // the paper's STEAL_BOUND
-	for failed, yields := 0, 0; !t.m.Stopping(); {
+	for failed, yields := 0, 0; !t.p.m.Stopping(); {
 		if t.h.Try(t.h.Random(n)) == deque.Stolen {
 			return true
 		}

@@ -1,14 +1,18 @@
 package policy
 
-// Table holds a row for each kind of policy.
+// Usual is the row of the default.
+var Usual = Row{
+	Name:  "adaptive",
+	Does:  "as many thieves as there is work for, and none when there is none",
+	When:  "always, unless an experiment needs another: it is the default",
+	Costs: "a load for each task pushed; a wake-up when there is work and no thief",
+	New:   newAdaptive, Retries: true, Guests: true,
+}
+
+// Table holds a row for each kind of policy. A program that refers to Usual only links none of the others, as long as
+// the table needs no code to be initialized: the functions of its rows bind no values.
 var Table = []Row{
-	{
-		Name:  "adaptive",
-		Does:  "as many thieves as there is work for, and none when there is none",
-		When:  "always, unless an experiment needs another: it is the default",
-		Costs: "a load for each task pushed; a wake-up when there is work and no thief",
-		New:   newAdaptive, Retries: true, Guests: true,
-	},
+	Usual,
 	{
 		Name:  "adaptive-published",
 		Does:  "document 000, Algorithms 2 to 5: while any task runs, one thief stays awake and tries",
@@ -42,14 +46,14 @@ var Table = []Row{
 		Does:  "mbws-role, and a thief yields to a busy worker last on the thief's own CPU, which so has no core",
 		When:  "to compare on a machine that other programs use too; Linux with rseq",
 		Costs: "as mbws, and two loads for each failed attempt; misses workers preempted on other CPUs",
-		New:   standIn{}.new, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
+		New:   newBWSSame, Needs: NeedSameCPU, Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
 	{
 		Name:  "bws-clock",
 		Does:  "bws-same, and a thief also yields to a busy worker whose thread's CPU clock stands still",
 		When:  "as bws-same, to see what it misses",
 		Costs: "as bws-same, and some microseconds at every eighth failed attempt; its yields may serve other programs",
-		New:   standIn{clock: true}.new, Needs: NeedSameCPU | NeedStoppedClock,
+		New:   newBWSClock, Needs: NeedSameCPU | NeedStoppedClock,
 		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
 	{
@@ -57,7 +61,7 @@ var Table = []Row{
 		Does:  "bws-clock, but a thief moves the busy worker's thread to its own CPU, and then gives that up",
 		When:  "as bws-same, with threads that nothing has pinned; the closest to the kernel support of 004",
 		Costs: "as bws-clock, and some system calls and a cold cache for each thread moved",
-		New:   standIn{clock: true, pull: true}.new, Needs: NeedSameCPU | NeedStoppedClock | NeedPull,
+		New:   newBWSPull, Needs: NeedSameCPU | NeedStoppedClock | NeedPull,
 		Knobs: []int{KnobSleepThreshold, KnobBusyWakes, KnobCheckPeers},
 	},
 	{

@@ -35,10 +35,10 @@ func (p *taskflow) PassOn() {
 }
 
 // Attach implements Policy.
-func (p *taskflow) Attach(h Host) Thief { return &taskflowThief{taskflow: p, h: h, victim: h.ID()} }
+func (p *taskflow) Attach(h Host) Thief { return &taskflowThief{p: p, h: h, victim: h.ID()} }
 
 type taskflowThief struct {
-	*taskflow
+	p *taskflow
 	deaf
 	patient
 	h      Host
@@ -47,11 +47,11 @@ type taskflowThief struct {
 
 // Find implements Thief.
 func (t *taskflowThief) Find() bool {
-	m, h := t.m, t.h
+	m, h := t.p.m, t.h
 	for {
 		if h.Leave() {
 			// D1(dismiss): this worker may have been woken for an item, and another must be woken in its place.
-			t.PassOn()
+			t.p.PassOn()
 			return false
 		}
 		if t.explore() {
@@ -73,7 +73,7 @@ func (t *taskflowThief) Find() bool {
 
 // explore tries the last victim, and then random others, the injector among them.
 func (t *taskflowThief) explore() bool {
-	m, h := t.m, t.h
+	m, h := t.p.m, t.h
 	if !m.Running() && !m.AnyWork() {
 		return false // Taskflow, too, tries only while a run is in progress
 	}

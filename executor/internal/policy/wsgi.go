@@ -42,7 +42,7 @@ func (p *wsgi) Submitted(int) {
 func (p *wsgi) WakeAll() { p.wakeAll() }
 
 // Attach implements Policy.
-func (p *wsgi) Attach(h Host) Thief { return &wsgiThief{wsgi: p, h: h} }
+func (p *wsgi) Attach(h Host) Thief { return &wsgiThief{p: p, h: h} }
 
 // count changes the numbers of busy workers and of thieves, and returns how many thieves are missing.
 func (p *wsgi) count(busy, thieves int) (missing int) {
@@ -59,33 +59,33 @@ func (p *wsgi) count(busy, thieves int) (missing int) {
 }
 
 type wsgiThief struct {
-	*wsgi
+	p *wsgi
 	patient
 	h Host
 }
 
 // Busy implements Thief.
-func (t *wsgiThief) Busy(bool) { t.m.Notify(t.count(1, 0)) }
+func (t *wsgiThief) Busy(bool) { t.p.m.Notify(t.p.count(1, 0)) }
 
 // Idle implements Thief.
-func (t *wsgiThief) Idle() { t.count(-1, 0) }
+func (t *wsgiThief) Idle() { t.p.count(-1, 0) }
 
 // Lost implements Thief.
-func (t *wsgiThief) Lost() { t.count(-1, 0) }
+func (t *wsgiThief) Lost() { t.p.count(-1, 0) }
 
 // Waits implements Thief: a worker that waits is not busy. Nor is it a thief that finds whatever there is.
-func (t *wsgiThief) Waits() { t.m.Notify(t.count(-1, 0)) }
+func (t *wsgiThief) Waits() { t.p.m.Notify(t.p.count(-1, 0)) }
 
 // Vain implements Thief.
-func (t *wsgiThief) Vain(n int) bool { return n > t.threshold }
+func (t *wsgiThief) Vain(n int) bool { return n > t.p.threshold }
 
 // Resumes implements Thief.
-func (t *wsgiThief) Resumes(bool) { t.m.Notify(t.count(1, 0)) }
+func (t *wsgiThief) Resumes(bool) { t.p.m.Notify(t.p.count(1, 0)) }
 
 // Find implements Thief.
 func (t *wsgiThief) Find() bool {
-	m, h := t.m, t.h
-	t.count(0, 1)
+	m, h := t.p.m, t.h
+	t.p.count(0, 1)
 	for {
 		if h.Leave() {
 			t.cease()
@@ -100,7 +100,7 @@ func (t *wsgiThief) Find() bool {
 		// item, finds out here that one is missing, or there that one has prepared.
 		//
 		// D1(park): the last thief ceases to count, then looks everywhere.
-		if t.count(0, -1) <= 0 && !m.Stopping() && (t.thieves.Load() > 0 || !m.AnyWork()) {
+		if t.p.count(0, -1) <= 0 && !m.Stopping() && (t.p.thieves.Load() > 0 || !m.AnyWork()) {
 			h.Commit()
 		} else {
 			h.Cancel()
@@ -109,26 +109,26 @@ func (t *wsgiThief) Find() bool {
 		if m.Stopping() {
 			return false
 		}
-		t.count(0, 1)
+		t.p.count(0, 1)
 	}
 }
 
 // cease ceases to count the worker as a thief. It goes on to run an item, or out of service. Guard B, see crowd.leave.
 func (t *wsgiThief) cease() {
-	missing := t.count(0, -1)
-	if missing <= 0 && t.thieves.Load() == 0 && t.m.AnyWork() {
+	missing := t.p.count(0, -1)
+	if missing <= 0 && t.p.thieves.Load() == 0 && t.p.m.AnyWork() {
 		missing = 1 // no run is in progress, but an item of an ended future is left
 	}
-	if missing > 0 && t.m.Notify(missing) == 0 && t.m.AnyWork() {
-		t.m.NotifyHelpers()
+	if missing > 0 && t.p.m.Notify(missing) == 0 && t.p.m.AnyWork() {
+		t.p.m.NotifyHelpers()
 	}
 }
 
 // attempts tries until it has an item, or has failed so often that the worker considers sleeping.
 func (t *wsgiThief) attempts() bool {
 	t.h.Searching()
-	for failed := 0; failed <= t.threshold && !t.m.Stopping(); failed++ {
-		if t.h.Try(t.h.Random(t.m.Workers())) == deque.Stolen {
+	for failed := 0; failed <= t.p.threshold && !t.p.m.Stopping(); failed++ {
+		if t.h.Try(t.h.Random(t.p.m.Workers())) == deque.Stolen {
 			return true
 		}
 	}
