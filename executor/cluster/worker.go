@@ -69,9 +69,9 @@ type Worker struct {
 	board  board
 }
 
-// Who gives back what NewWorker has taken.
+// The phases of a worker, by the call that gives back its connection and its watch.
 const (
-	fresh  int32 = iota // nobody yet
+	fresh  int32 = iota // none yet
 	ran                 // Run, at its end
 	closed              // Close
 )
