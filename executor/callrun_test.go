@@ -154,6 +154,25 @@ func TestCallOfContext(t *testing.T) {
 	}
 }
 
+// TestCallOfRun: a call that follows a run leaves nothing of that to the next call, which follows its own context.
+func TestCallOfRun(t *testing.T) {
+	ex := atCall(t, executor.Config{Workers: 1})
+	g, within := executor.GroupWithContext(context.Background(), ex)
+	comesToRest(t, ex)
+	_, err := executor.Call(within, ex, seven, 0)
+	require.NoError(t, err)
+	require.False(t, ex.KeepsCall())
+	require.NoError(t, g.Wait())
+	comesToRest(t, ex)
+	ctx, cancel := context.WithCancel(context.Background())
+	_, err = executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
+		cancel()
+		testkit.Until(t, "the call is stopped", s.Stopped)
+		return 7
+	}, 0)
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 // A lateContext is a context whose end is told late to what follows it: the thread that does so asks for Err first.
 type lateContext struct {
 	context.Context

@@ -41,6 +41,23 @@ func (g *Group) GaveUp() bool {
 	return g.stuck != 0
 }
 
+// MaxBatch is how many functions a batch has at most, and MaxStoredBatches how many batches an executor keeps.
+const (
+	MaxBatch         = maxBatch
+	MaxStoredBatches = maxStoredBatches
+)
+
+// StoredBatches is how many empty batches the executor keeps.
+func (ex *Executor) StoredBatches() (n int) {
+	s := &ex.groupBatches
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for b := s.first; b != nil; b = b.next {
+		n++
+	}
+	return n
+}
+
 // Injected is how many items are in the injector.
 func (ex *Executor) Injected() int { return ex.injector.len() }
 

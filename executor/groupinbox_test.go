@@ -77,30 +77,68 @@ func TestGroupForgetsFunctions(t *testing.T) {
 }
 
 // After Wait an executor keeps neither a group, nor its context, nor its functions alive, also if another worker has
-// called the rest of a batch.
+// called the rest of a batch, or if a worker has turned to other work with an empty batch.
 func TestGroupIsForgotten(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: 1})
-	var freed atomic.Int32
-	big := func() *[1 << 10]byte {
-		p := new([1 << 10]byte)
-		runtime.AddCleanup(p, func(int) { freed.Add(1) }, 0)
-		return p
+	for name, c := range map[string]struct {
+		spares int
+		give   func(t *testing.T, ex *executor.Executor, g *executor.Group, load func() *burden)
+	}{
+		"another worker calls the rest": {spares: 1,
+			give: func(_ *testing.T, _ *executor.Executor, g *executor.Group, load func() *burden) {
+				var called sync.WaitGroup
+				const n = 10
+				called.Add(n)
+				g.Go(func() error { executor.Blocking(called.Wait); return nil })
+				for range n {
+					b := load()
+					g.Go(func() error { b[0]++; called.Done(); return nil })
+				}
+			}},
+		"the worker turns to other work": {spares: -1,
+			give: func(t *testing.T, ex *executor.Executor, g *executor.Group, load func() *burden) {
+				b := load()
+				g.Go(func() error { b[0]++; return nil })
+				g.Go(func() error {
+					ex.Start(t.Context(), one(func(context.Context) error { return nil }))
+					return nil
+				})
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: c.spares})
+			var made, freed atomic.Int32
+			load := func() *burden {
+				b := new(burden)
+				made.Add(1)
+				runtime.AddCleanup(b, func(int) { freed.Add(1) }, 0)
+				return b
+			}
+			func() {
+				g, _ := executor.GroupWithContext(context.WithValue(context.Background(), callKey{}, load()), ex)
+				let := hold(g)
+				c.give(t, ex, g, load)
+				let()
+				require.NoError(t, g.Wait())
+			}()
+			testkit.Until(t, "the group is free", func() bool { runtime.GC(); return freed.Load() == made.Load() })
+		})
 	}
-	const n = 10
-	func() {
-		g, _ := executor.GroupWithContext(context.WithValue(context.Background(), callKey{}, big()), ex)
-		let := hold(g)
-		var called sync.WaitGroup
-		called.Add(n)
-		g.Go(func() error { executor.Blocking(called.Wait); return nil })
-		for range n {
-			p := big()
-			g.Go(func() error { p[0]++; called.Done(); return nil })
-		}
-		let()
-		require.NoError(t, g.Wait())
-	}()
-	testkit.Until(t, "the group is free", func() bool { runtime.GC(); return freed.Load() == n+1 })
+}
+
+// Of many batches that have waited for a worker, an executor keeps a few.
+func TestGroupKeepsFewBatches(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers, Spares: -1})
+	g := executor.NewGroup(ex)
+	let := hold(g)
+	calls := 0 // of the only worker
+	const n = (executor.MaxStoredBatches + 2) * executor.MaxBatch
+	for range n {
+		g.Go(func() error { calls++; return nil })
+	}
+	let()
+	require.NoError(t, g.Wait())
+	require.Equal(t, n, calls)
+	require.Equal(t, executor.MaxStoredBatches, ex.StoredBatches())
 }
 
 // Workers sleep while a group, for which nobody waits, has no function.

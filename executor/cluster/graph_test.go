@@ -1,6 +1,8 @@
 package cluster_test
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 // newWhole returns a graph with everything that a graph may have, and the call of its end.
@@ -64,6 +67,28 @@ func TestGraphJSONIsKnown(t *testing.T) {
 	require.Equal(t, hashes.Replace(`{"v":1,"name":"g","functions":[{"name":"one","gives":"INT"},`+
 		`{"name":"add","takes":["INT","INT"],"gives":"INT"}],"values":[{"type":"INT","json":5}],`+
 		`"calls":[{"f":0,"name":"first"},{"f":1,"in":[0,-1],"cost":1000}]}`), string(data))
+}
+
+// Reading a graph takes little memory beside what it keeps: each worker reads the whole graph.
+func TestGraphIsReadInLittleMemory(t *testing.T) {
+	f := newFunctions()
+	g := cluster.NewGraph("g")
+	before, seven := f.one.Call(g), cluster.Value(7)
+	for range 100_000 {
+		before = f.clamp.Call(g, before, before, seven).Cost(time.Millisecond)
+	}
+	data, err := g.MarshalJSON()
+	require.NoError(t, err)
+	testkit.Fits(t, func() (wrong string) { // other goroutines of the process may allocate meanwhile
+		var begin, end runtime.MemStats
+		runtime.ReadMemStats(&begin)
+		require.NoError(t, new(cluster.Graph).UnmarshalJSON(data))
+		runtime.ReadMemStats(&end)
+		if n := (end.TotalAlloc - begin.TotalAlloc) / uint64(len(data)); n >= 6 {
+			return fmt.Sprintf("to read a graph takes %d times as many bytes as it has", n)
+		}
+		return ""
+	})
 }
 
 func TestGraphJSONIsChecked(t *testing.T) {

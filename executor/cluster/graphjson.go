@@ -22,12 +22,15 @@ const graphVersion = 1
 // The JSON of a graph. Each graph is written in one way.
 type (
 	graphJSON struct {
+		headJSON
+		Calls callList `json:"calls"`
+	}
+	headJSON struct {
 		V          int             `json:"v"`
 		Name       string          `json:"name"`
 		Functions  []functionJSON  `json:"functions"` // in the order in which calls first name them
 		Values     []valueJSON     `json:"values,omitempty"`
 		Semaphores []semaphoreJSON `json:"semaphores,omitempty"`
-		Calls      callList        `json:"calls"`
 	}
 	functionJSON struct {
 		Name  string   `json:"name"`
@@ -60,7 +63,7 @@ type (
 	}
 )
 
-// A callList is written and read call by call: a callJSON is three times as large as a call.
+// A callList is read call by call: a callJSON is three times as large as a call.
 type callList []call
 
 // MarshalJSON writes the graph. Equal graphs, built by the same calls, give equal JSON. It fails if the graph could not
@@ -69,39 +72,50 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	if err := g.check(); err != nil {
 		return nil, err
 	}
-	out := graphJSON{V: graphVersion, Name: g.name, Functions: []functionJSON{}, Calls: g.calls}
-	for _, p := range g.prototypes {
-		out.Functions = append(out.Functions, functionJSON{Name: p.name, Takes: p.takes, All: p.all, Gives: p.returns})
+	var out bytes.Buffer
+	if err := g.write(&out); err != nil {
+		return nil, err
 	}
-	for _, v := range g.values {
-		out.Values = append(out.Values, valueJSON{Type: v.port, JSON: v.packed.Data, Bytes: v.packed.Bytes})
-	}
-	for _, s := range g.semaphores {
-		out.Semaphores = append(out.Semaphores, semaphoreJSON{Name: s.name, Permits: s.permits})
-	}
-	return json.Marshal(out)
+	return out.Bytes(), nil
 }
 
-// MarshalJSON writes the list.
-func (l callList) MarshalJSON() ([]byte, error) {
-	var out bytes.Buffer
-	out.WriteByte('[')
-	e := json.NewEncoder(&out) // which adds line ends, and json.Marshal removes them
-	for i := range l {
-		if i > 0 {
-			out.WriteByte(',')
+// write writes the JSON of the graph, call by call.
+func (g *Graph) write(w io.Writer) error {
+	head := headJSON{V: graphVersion, Name: g.name, Functions: []functionJSON{}}
+	for _, p := range g.prototypes {
+		head.Functions = append(head.Functions, functionJSON{Name: p.name, Takes: p.takes, All: p.all, Gives: p.returns})
+	}
+	for _, v := range g.values {
+		head.Values = append(head.Values, valueJSON{Type: v.port, JSON: v.packed.Data, Bytes: v.packed.Bytes})
+	}
+	for _, s := range g.semaphores {
+		head.Semaphores = append(head.Semaphores, semaphoreJSON{Name: s.name, Permits: s.permits})
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	text = append(text[:len(text)-len("}")], `,"calls":[`...)
+	var out callJSON
+	for i := range g.calls {
+		if _, err := w.Write(text); err != nil {
+			return err
 		}
-		c := &l[i]
+		c := &g.calls[i]
 		m := c.said()
-		if err := e.Encode(callJSON{
+		out = callJSON{
 			Function: c.function, In: c.in, Cost: c.cost, Name: m.name, After: m.after, Choose: m.choose, Hold: m.hold,
 			Size: m.size, Colocate: m.colocate, Retries: m.retries, Keep: m.keep, AnyOf: m.anyOf,
-		}); err != nil {
-			return nil, err
+		}
+		if text, err = json.Marshal(&out); err != nil {
+			return err
+		}
+		if i < len(g.calls)-1 {
+			text = append(text, ',')
 		}
 	}
-	out.WriteByte(']')
-	return out.Bytes(), nil
+	_, err = w.Write(append(text, "]}"...))
+	return err
 }
 
 // UnmarshalJSON reads the list. It does not check what is in it.
@@ -111,19 +125,21 @@ func (l *callList) UnmarshalJSON(data []byte) error {
 	if t, err := d.Token(); t != json.Delim('[') {
 		return errors.Join(err, errors.New("the calls are not a list"))
 	}
-	*l = callList{}
+	*l = make(callList, 0, bytes.Count(data, []byte(`{"f":`))) // as many as there are, if they are as write writes them
+	var c callJSON
 	for d.More() {
-		var c callJSON
+		c = callJSON{}
 		if err := d.Decode(&c); err != nil {
 			return err
 		}
+		read := call{function: c.Function, in: c.In, cost: c.Cost}
 		m := more{
 			name: c.Name, after: c.After, choose: c.Choose, hold: c.Hold,
 			size: c.Size, colocate: c.Colocate, retries: c.Retries, keep: c.Keep, anyOf: c.AnyOf,
 		}
-		read := call{function: c.Function, in: c.In, cost: c.Cost}
 		if m.says() {
-			read.more = &m
+			said := m // which alone is allocated
+			read.more = &said
 		}
 		*l = append(*l, read)
 	}
@@ -168,43 +184,58 @@ func readGraph(data []byte) (*Graph, error) {
 		return nil, fmt.Errorf("its version is %d, and this program reads up to %d", version.V, graphVersion)
 	}
 	var in graphJSON
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
+	if err := json.Unmarshal(data, &in); err != nil {
 		return nil, err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("text follows it")
 	}
 	g, err := in.graph()
 	if err != nil {
 		return nil, err
 	}
-	// What is written back finds all that encoding/json forgives: fields that are there twice, or in another case, null,
-	// text that is not UTF-8.
-	back, err := g.MarshalJSON()
-	if err != nil {
-		return nil, err
+	// What is written back finds all that encoding/json forgives: fields that are not known, there twice or in another
+	// case, null, text that is not UTF-8.
+	if g.isWritten(data) == nil {
+		return g, nil
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, data); err != nil {
 		return nil, err
 	}
-	if !bytes.Equal(compact.Bytes(), back) {
-		return nil, fmt.Errorf("it is not as it would be written: %s", difference(compact.Bytes(), back))
-	}
-	return g, nil
+	return g, g.isWritten(compact.Bytes())
 }
 
-// difference quotes where two texts begin to differ.
-func difference(a, b []byte) string {
-	i := 0
-	for i < min(len(a), len(b)) && a[i] == b[i] {
-		i++
+// isWritten returns an error unless text is the JSON of the graph, without white space.
+func (g *Graph) isWritten(text []byte) error {
+	c := &comparison{text: text}
+	if err := g.write(c); err != nil {
+		return err
 	}
-	const most = 20
-	part := func(s []byte) string { return strings.ToValidUTF8(string(s[max(i-most, 0):min(i+most, len(s))]), "?") }
-	return fmt.Sprintf("%q instead of %q", part(a), part(b))
+	if c.at < len(text) {
+		return errors.New("text follows it")
+	}
+	return nil
+}
+
+// A comparison is a writer that fails when what is written differs from a text.
+type comparison struct {
+	text []byte
+	at   int // how much of it was written
+}
+
+func (c *comparison) Write(p []byte) (int, error) {
+	same := 0
+	for rest := c.text[c.at:]; same < min(len(p), len(rest)) && p[same] == rest[same]; {
+		same++
+	}
+	c.at += same
+	if same < len(p) {
+		const most = 20
+		before := c.text[max(c.at-most, 0):c.at]
+		quote := func(next []byte) string {
+			return strings.ToValidUTF8(string(before)+string(next[:min(most, len(next))]), "?")
+		}
+		return same, fmt.Errorf("it is not as it would be written: %q instead of %q", quote(c.text[c.at:]), quote(p[same:]))
+	}
+	return same, nil
 }
 
 func (in *graphJSON) graph() (*Graph, error) {

@@ -22,15 +22,6 @@ func workerKilled(ctx context.Context, b *battle) {
 	p.start()
 }
 
-// workerEnds: a worker that kills itself is started again.
-func workerEnds(_ context.Context, b *battle) {
-	for _, p := range b.workers {
-		if !p.alive() {
-			p.start()
-		}
-	}
-}
-
 // workerUpgraded: a worker is asked to end, and another comes for it.
 func workerUpgraded(ctx context.Context, b *battle) {
 	p := b.worker()

@@ -192,6 +192,17 @@ func (b *battle) tails() string {
 // worker returns one of the workers.
 func (b *battle) worker() *process { return b.workers[b.rnd.IntN(len(b.workers))] }
 
+// startEnded starts the workers again that have ended by themselves, and returns how many these were.
+func (b *battle) startEnded() (n int) {
+	for _, p := range b.workers {
+		if !p.alive() {
+			p.start()
+			n++
+		}
+	}
+	return n
+}
+
 // server returns one of the servers.
 func (b *battle) server() *process { return b.servers[b.rnd.IntN(len(b.servers))] }
 

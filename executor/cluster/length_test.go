@@ -26,13 +26,14 @@ import (
 type lengthPlan struct {
 	name    string
 	servers int
-	fault   fault
+	fault   fault         // nil: none
 	every   time.Duration // between faults, about
 
 	sync    bool // the servers sync each write
 	disk    bool // the store is on a small disk
 	harsh   bool // servers may lose what they have acknowledged: runs may be lost, but never have wrong results
 	worker  workerPart
+	mortal  bool // workers kill themselves, and are started again
 	options func(seed uint64) clustertest.Options
 	submit  func(ctx context.Context, b *battle, r *clustertest.Random, seed uint64, id string) (*cluster.Handle, error)
 	during  func(ctx context.Context, b *battle, h *cluster.Handle)
@@ -45,7 +46,7 @@ var lengthPlans = []lengthPlan{
 	{name: "all faults of one server", servers: 1, every: often, fault: mixed(workerKilled, workerSlow, workerCutOff, cuts,
 		serverKilled)},
 
-	{name: "calm", servers: 1, every: often, fault: func(context.Context, *battle) {}},
+	{name: "calm", servers: 1},
 	{name: "workers killed", servers: 1, every: often, fault: workerKilled},
 	{name: "workers upgraded", servers: 1, every: often, fault: workerUpgraded},
 	{name: "all workers killed", servers: 1, every: seldom, fault: allWorkersKilled},
@@ -59,7 +60,7 @@ var lengthPlans = []lengthPlan{
 	{name: "full disk", servers: 1, disk: true, every: seldom, fault: diskFull},
 	{name: "large values", servers: 1, every: often, fault: mixed(workerKilled, cuts, serverKilled),
 		options: func(uint64) clustertest.Options { return clustertest.Options{Bytes: 1 << 20} }},
-	{name: "poison", servers: 1, every: often / 20, fault: workerEnds, worker: workerPart{Slots: 1},
+	{name: "poison", servers: 1, mortal: true, worker: workerPart{Slots: 1},
 		options: func(seed uint64) clustertest.Options {
 			if seed%8 == 0 {
 				return clustertest.Options{Poison: 1, Tasks: 8, Plain: true}
@@ -96,7 +97,7 @@ func cancelled(ctx context.Context, _ *battle, h *cluster.Handle) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			if sleep(ctx, rand.N(2*time.Second)) {
+			if sleep(ctx, rand.N(16*time.Second)) { // so that many runs end before, and many not
 				_ = h.Cancel(ctx, errors.New("the storm")) // it fails where a connection is cut
 			}
 		})
@@ -126,45 +127,79 @@ func killedSubmitter(ctx context.Context, b *battle, r *clustertest.Random, seed
 	return h, err
 }
 
+// leastFaults is how many faults a plan has at least.
+const leastFaults = 5
+
 // TestFaultsAtLength: random graphs have the results of local runs whatever of lengthPlans goes wrong with the processes
 // that run them, with their servers, and between them. All plans take hours, and need MAGPIE_TESTS=long and -timeout 0.
 func TestFaultsAtLength(t *testing.T) {
 	t.Parallel()
 	seed := testkit.Seed(t)
-	_, hurried := t.Deadline()
-	atLength := !testkit.Quick() && !hurried
-	plans, graphs, least := lengthPlans[:1], 8, int64(3)
-	if atLength {
-		plans, graphs, least = lengthPlans, testkit.Count(t, 1000), 5
+	long := isAtLength(t)
+	plans, graphs, least := lengthPlans[:1], 8, 3
+	if long {
+		plans, graphs, least = lengthPlans, testkit.Count(t, 1000), leastFaults
 	}
 	fields := map[string]*field{}
-	runs := 0
 	for i, p := range plans {
 		t.Run(p.name, func(t2 *testing.T) {
-			if atLength {
-				t2.Logf("again, in this folder: MAGPIE_TESTS=long MAGPIE_SEED=%d MAGPIE_COUNT=%d go test -timeout 0 -v -run '^%s$'",
-					seed, graphs, strings.ReplaceAll(t2.Name(), "/", "$/^"))
+			if long {
+				logAgain(t2, seed, graphs)
 			}
 			key := fmt.Sprint(p.servers, p.sync)
 			f := fields[key]
 			switch {
-			case p.disk:
-				f = newField(t2, smallDisk(t2), p.servers, p.sync)
-			case p.harsh:
-				f = newField(t2, t2.TempDir(), p.servers, p.sync)
+			case p.disk || p.harsh:
+				f = p.newField(t2)
 			case f == nil:
-				f = newField(t, t.TempDir(), p.servers, p.sync)
+				f = p.newField(t)
 				fields[key] = f
 			}
-			runs += p.run(t2, f, fmt.Sprint("q", i), seed, graphs, least)
+			p.run(t2, f, fmt.Sprint("q", i), seed, graphs, least)
 		})
 	}
-	if atLength {
+	if long {
 		for _, f := range fields {
 			f.cleaned()
 		}
 	}
-	testkit.Proved(t, runs, "random graphs on processes with faults")
+}
+
+// TestFaultsOfOnePlan is TestFaultsAtLength for one plan, which the seed says: seeds that follow each other have all
+// plans in turn.
+func TestFaultsOfOnePlan(t *testing.T) {
+	t.Parallel()
+	if !isAtLength(t) {
+		t.Skip("MAGPIE_TESTS=long, with -timeout 0, runs it: it takes minutes")
+	}
+	seed := testkit.Seed(t)
+	p := lengthPlans[seed%uint64(len(lengthPlans))]
+	graphs := testkit.Count(t, 1000)
+	t.Logf("the plan %q", p.name)
+	logAgain(t, seed, graphs)
+	p.run(t, p.newField(t), "q", seed, graphs, leastFaults)
+}
+
+// logAgain logs how the test is repeated.
+func logAgain(t *testing.T, seed uint64, graphs int) {
+	t.Logf("again, in this folder: MAGPIE_TESTS=long MAGPIE_SEED=%d MAGPIE_COUNT=%d go test -timeout 0 -v -run '^%s$'",
+		seed, graphs, strings.ReplaceAll(t.Name(), "/", "$/^"))
+}
+
+// isAtLength reports whether tests may take hours.
+func isAtLength(t *testing.T) bool {
+	_, hurried := t.Deadline()
+	return !testkit.Quick() && !hurried
+}
+
+// newField starts the servers of the plan.
+func (p *lengthPlan) newField(t *testing.T) *field {
+	t.Helper()
+	dir := t.TempDir()
+	if p.disk {
+		dir = smallDisk(t)
+	}
+	return newField(t, dir, p.servers, p.sync)
 }
 
 // smallDisk returns a directory on a disk of its own that is small, if this process may mount one.
@@ -177,63 +212,91 @@ func smallDisk(t *testing.T) string {
 	return dir
 }
 
-// run runs as many graphs, and more until there were as many faults at least. It returns how many ran.
-func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, graphs int, least int64) int {
+// atOnce is how many graphs of a plan run at the same time: some for each slot of the workers, so that each fault meets
+// many.
+const atOnce = 64
+
+// run runs as many graphs, and more until there were as many faults at least.
+func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, graphs, least int) {
 	worker := p.worker
 	worker.Slow = 20 * time.Millisecond
 	if worker.Slots == 0 {
-		worker.Slots = 4
+		worker.Slots = 8
 	}
 	b := newBattle(t, f, queue, seed, worker)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var next, done, faults atomic.Int64
+	c := newTally()
 	var beside, runs sync.WaitGroup
-	beside.Go(func() {
-		for sleep(ctx, p.every/2+b.upTo(p.every)) {
-			p.fault(ctx, b)
-			faults.Add(1)
-		}
-	})
+	if p.fault == nil {
+		least = 0
+	} else {
+		beside.Go(func() {
+			for ended := 0; sleep(ctx, p.every/2+b.upTo(p.every)); {
+				// After a fault some graphs end before the next one, also on a slow machine.
+				if c.graphsOver() < ended+min(atOnce, graphs)/8 {
+					continue
+				}
+				over := c.fault()
+				p.fault(ctx, b)
+				over()
+				ended = c.graphsOver()
+			}
+		})
+	}
+	if p.mortal {
+		beside.Go(func() {
+			for sleep(ctx, 50*time.Millisecond) {
+				for range b.startEnded() {
+					c.fault()()
+				}
+			}
+		})
+	}
 	beside.Go(func() {
 		for sleep(ctx, 10*time.Second) {
-			t.Logf("%d graphs, %d faults", done.Load(), faults.Load())
+			t.Log(c)
 		}
 	})
-	var mu sync.Mutex
-	ends := map[string]int{}
-	for range 8 {
+	var next atomic.Int64
+	for range min(atOnce, graphs) {
 		runs.Go(func() {
 			for !t.Failed() {
 				i := next.Add(1) - 1
-				if i >= int64(graphs) && faults.Load() >= least {
+				if i >= int64(graphs) && c.faultsOver() >= least {
 					return
 				}
-				end, wrong := p.one(ctx, b, seed+uint64(i))
-				if wrong != "" {
+				if wrong := p.one(ctx, b, seed+uint64(i), c); wrong != "" {
 					t.Errorf("graph %d, seed %d: %s", i, seed+uint64(i), wrong)
 				}
-				mu.Lock()
-				ends[end]++
-				mu.Unlock()
-				done.Add(1)
 			}
 		})
 	}
 	runs.Wait()
 	cancel()
 	beside.Wait()
-	workerEnds(t.Context(), b) // those that have died of a poison
+	b.startEnded()
 	if t.Failed() {
 		t.Log(b.tails())
 	}
-	t.Logf("%d graphs, %d faults: %v", done.Load(), faults.Load(), ends)
-	p.settled(t, b, ends)
-	return int(done.Load())
+	t.Log(c)
+	p.settled(t, b, c)
+	// The last fault may come when the last graph has ended.
+	require.LessOrEqual(t, c.vain, 1, "faults that no graph has met")
+	if graphs >= 100 {
+		for _, end := range p.ends {
+			require.NotZero(t, c.ends[end], "graphs that have ended so: %s", end)
+		}
+	}
+	testkit.Proved(t, min(graphs, c.done), "random graphs on processes with faults")
+	if c.faults > 0 {
+		testkit.Proved(t, c.faults, "faults beside random graphs on processes")
+		testkit.Proved(t, min(graphs, c.met), "random graphs on processes that met a fault")
+	}
 }
 
 // settled waits until the work of a queue is done, and checks that nothing was given up that need not be.
-func (p *lengthPlan) settled(t *testing.T, b *battle, ends map[string]int) {
+func (p *lengthPlan) settled(t *testing.T, b *battle, c *tally) {
 	limit, cancel := context.WithTimeout(t.Context(), stuck)
 	defer cancel()
 	for {
@@ -241,7 +304,7 @@ func (p *lengthPlan) settled(t *testing.T, b *battle, ends map[string]int) {
 		switch {
 		case err == nil && backlog.Waiting+backlog.Leased == 0:
 			if !p.harsh {
-				require.EqualValues(t, ends[string(cluster.Poison)], backlog.Dead, "dead letters")
+				require.EqualValues(t, c.ends[cluster.Poison], backlog.Dead, "dead letters")
 			}
 			return
 		case !sleep(limit, 100*time.Millisecond):
@@ -251,8 +314,8 @@ func (p *lengthPlan) settled(t *testing.T, b *battle, ends map[string]int) {
 	}
 }
 
-// one runs a graph. It returns how that has ended, and what is wrong, or "".
-func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64) (end, wrong string) {
+// one runs a graph. It returns what is wrong, or "".
+func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64, c *tally) (wrong string) {
 	var o clustertest.Options
 	if p.options != nil {
 		o = p.options(seed)
@@ -263,37 +326,42 @@ func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64) (end, wron
 	if failed == nil {
 		var err error
 		if want, err = r.Results(local); err != nil {
-			return "?", err.Error()
+			return err.Error()
 		}
 	}
+	var end cluster.Reason // "": it is done
+	over := c.graph()
+	defer func() { over(end) }()
 	limit, cancel := context.WithTimeout(ctx, stuck)
 	defer cancel()
 	h, err := p.submitted(limit, b, r, seed)
 	if err != nil {
-		return "not submitted", err.Error() + "\n" + b.tails()
+		return "it was not submitted: " + err.Error() + "\n" + b.tails()
 	}
 	var beside sync.WaitGroup
-	during, over := context.WithCancel(limit)
+	during, stop := context.WithCancel(limit)
 	if p.during != nil {
 		beside.Go(func() { p.during(during, b, h) })
 	}
 	got, err := waited(limit, r, h)
-	over()
+	stop()
 	beside.Wait()
 	var ended *cluster.RunError
 	switch {
 	case err == nil && failed != nil:
-		return "done", fmt.Sprintf("it has results, and the local run failed: %v", failed)
+		return fmt.Sprintf("it has results, and the local run failed: %v", failed)
 	case err == nil && !slices.Equal(got, want):
-		return "done", fmt.Sprintf("its results are wrong: %v, instead of %v", got, want)
+		return fmt.Sprintf("its results are wrong: %v, instead of %v", got, want)
 	case err == nil:
-		return "done", ""
+		return ""
 	case !errors.As(err, &ended):
-		return "stuck", fmt.Sprintf("%v\n%s", err, b.state(h))
-	case slices.Contains(p.ends, ended.Reason), p.harsh && slices.Contains(lost, ended.Reason):
-		return string(ended.Reason), ""
+		return fmt.Sprintf("it is stuck: %v\n%s", err, b.state(h))
 	}
-	return string(ended.Reason), fmt.Sprintf("%v\n%s", err, b.state(h))
+	end = ended.Reason
+	if slices.Contains(p.ends, end) || p.harsh && slices.Contains(lost, end) {
+		return ""
+	}
+	return fmt.Sprintf("it has ended as %s: %v\n%s", end, err, b.state(h))
 }
 
 // lost is how runs end of which the servers have lost something.

@@ -38,13 +38,19 @@ func newRunner(ex *executor.Executor, reg *Registry, objects objects, limit int)
 	return &runner{ex: ex, registry: reg, objects: objects, limit: limit}
 }
 
-// load returns what partitions of a plan need to know. Partitions of one plan should come with one pointer.
+// load returns what partitions of a plan need to know, and takes the bytes of the graph out of the plan: they are as
+// large as what is made of them. Partitions of one plan come with one pointer.
 func (r *runner) load(plan *wire.Plan) (*partitioned, error) {
 	key := weak.Make(plan)
 	load, known := r.plans.Load(key)
 	if !known {
 		// The function must not keep the plan, and is called while the caller does.
-		fresh := sync.OnceValues(func() (*partitioned, error) { return newPartitioned(key.Value()) })
+		fresh := sync.OnceValues(func() (*partitioned, error) {
+			plan := key.Value()
+			p, err := newPartitioned(plan)
+			plan.Graph = nil
+			return p, err
+		})
 		if load, known = r.plans.LoadOrStore(key, fresh); !known {
 			runtime.AddCleanup(plan, func(key weak.Pointer[wire.Plan]) { r.plans.Delete(key) }, key)
 		}

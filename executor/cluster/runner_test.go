@@ -146,11 +146,10 @@ func TestRunnerErrors(t *testing.T) {
 	ex := newExecutor(t)
 	g := cluster.NewGraph("g")
 	f.double.Call(g, f.double.Call(g, cluster.Value(1)))
-	plan := planOf(t, g)
-	require.Len(t, plan.Parts, 2)
+	require.Len(t, planOf(t, g).Parts, 2)
 	var task *protocol.TaskError
-	run := func(reg *cluster.Registry, ctx context.Context, plan *wire.Plan, inputs ...wire.Output) error {
-		_, err := cluster.NewRunner(ex, reg, &objects{}, 1<<20).Run(ctx, "run", plan, 1, inputs)
+	run := func(reg *cluster.Registry, ctx context.Context, inputs ...wire.Output) error {
+		_, err := cluster.NewRunner(ex, reg, &objects{}, 1<<20).Run(ctx, "run", planOf(t, g), 1, inputs)
 		require.Error(t, err)
 		return err
 	}
@@ -158,33 +157,34 @@ func TestRunnerErrors(t *testing.T) {
 	good := result(wire.Value{Data: json.RawMessage("2")})
 
 	// Errors of a worker, or of the store: another attempt may succeed.
-	err := run(cluster.NewRegistry(), t.Context(), plan, good)
+	err := run(cluster.NewRegistry(), t.Context(), good)
 	var missing *cluster.MissingError
 	require.ErrorAs(t, err, &missing)
 	require.False(t, errors.As(err, &task))
-	err = run(f.reg, t.Context(), plan)
+	err = run(f.reg, t.Context())
 	require.ErrorContains(t, err, "the result of call double#0 is missing")
 	require.False(t, errors.As(err, &task))
-	err = run(f.reg, t.Context(), plan, result(wire.Value{Object: "none"}))
+	err = run(f.reg, t.Context(), result(wire.Value{Object: "none"}))
 	require.ErrorIs(t, err, protocol.ErrMissing)
 	require.False(t, errors.As(err, &task))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errBoom)
-	err = run(f.reg, ctx, plan, good)
+	err = run(f.reg, ctx, good)
 	require.ErrorIs(t, err, errBoom)
 	require.False(t, errors.As(err, &task))
 
 	// Errors that come again.
-	err = run(f.reg, t.Context(), plan, result(wire.Value{Data: json.RawMessage(`"two"`)}))
+	err = run(f.reg, t.Context(), result(wire.Value{Data: json.RawMessage(`"two"`)}))
 	require.ErrorAs(t, err, &task)
 	require.ErrorContains(t, err, "cannot decode a value of type int")
 
-	out, err := cluster.NewRunner(ex, f.reg, &objects{}, 1<<20).Run(t.Context(), "run", plan, 1, []wire.Output{good})
+	inputs := []wire.Output{good}
+	out, err := cluster.NewRunner(ex, f.reg, &objects{}, 1<<20).Run(t.Context(), "run", planOf(t, g), 1, inputs)
 	require.NoError(t, err)
 	require.Equal(t, "4", string(out.Values[1].Data))
 
 	// A store that fails.
-	_, err = cluster.NewRunner(ex, f.reg, &objects{err: errBoom}, 0).Run(t.Context(), "run", plan, 1, []wire.Output{good})
+	_, err = cluster.NewRunner(ex, f.reg, &objects{err: errBoom}, 0).Run(t.Context(), "run", planOf(t, g), 1, inputs)
 	require.ErrorIs(t, err, errBoom)
 	require.False(t, errors.As(err, &task))
 }
@@ -285,7 +285,8 @@ func TestCost(t *testing.T) {
 	require.Equal(t, time.Duration(math.MaxInt64), cluster.CostOf(g))
 }
 
-// Partitions run at the same time, and a plan is read once and kept no longer than its user keeps it.
+// Partitions run at the same time, and a plan is read once, has no bytes of the graph then, and is kept no longer than
+// its user keeps it.
 func TestPartitionsAtTheSameTime(t *testing.T) {
 	f := newFunctions()
 	g := cluster.NewGraph("g")
@@ -311,6 +312,7 @@ func TestPartitionsAtTheSameTime(t *testing.T) {
 		wait.Wait()
 		require.NoError(t, errors.Join(errs...))
 		require.Equal(t, 1, runner.Plans())
+		require.Empty(t, plan.Graph)
 		res, err := cluster.NewResults(t.Context(), store, "run", g, outputs)
 		require.NoError(t, err)
 		for _, end := range ends {

@@ -128,6 +128,11 @@ var layers = []layer{
 		step:     count("^TestRandom$", 500),
 	},
 	{
+		name: "cluster-faults", what: "random graphs on processes with faults", goal: 27_000, // a piece for each plan
+		packages: []string{"./executor/cluster"},
+		step:     count("^TestFaultsOfOnePlan$", 1_000),
+	},
+	{
 		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},

@@ -68,8 +68,12 @@ func (q *Queue) getObject(ctx context.Context, hash string) ([]byte, error) {
 	if len(first[0]) < sizeLen {
 		return nil, fmt.Errorf("chunk 0 has %d bytes: %w", len(first[0]), protocol.ErrMissing)
 	}
-	size, value := binary.BigEndian.Uint64(first[0]), first[0][sizeLen:]
-	const some = 32 // chunks of one request, so that they are not all on their way at the same time
+	const (
+		some = 32       // chunks of one request, so that they are not all on their way at the same time
+		room = 64 << 20 // bytes for which there is room from the beginning: the size may be wrong
+	)
+	size := binary.BigEndian.Uint64(first[0])
+	value := append(make([]byte, 0, min(size, room)), first[0][sizeLen:]...)
 	for from := 1; uint64(len(value)) < size; {
 		left := (size - uint64(len(value)) + maxChunk - 1) / maxChunk
 		n := int(min(some, left))
