@@ -286,8 +286,8 @@ func TestCallsAtOnce(t *testing.T) {
 	for c := range 4 {
 		all.Go(func() {
 			for i := range testkit.Scale(2000) {
-				want := c<<32 | i
-				got, err := executor.Call(context.Background(), ex, func(_ *executor.Scope, x int) int { return x }, want)
+				want := int64(c)<<32 | int64(i)
+				got, err := executor.Call(context.Background(), ex, func(_ *executor.Scope, x int64) int64 { return x }, want)
 				if err != nil || got != want {
 					t.Errorf("call %d of caller %d has returned %#x, %v", i, c, got, err)
 					return
