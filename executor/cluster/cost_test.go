@@ -150,10 +150,14 @@ func TestRunsCosts(t *testing.T) {
 	t.Logf("%d bytes for %d runs, and then %d", first, ended, second)
 	require.Less(t, second, uint64(16<<10))
 	same(ended + 1)
+	r.put("w.late", map[string]any{"v": 1, "worker": "late", "running": []map[string]any{{"run": "new", "part": 1}}})
 	r.run("new", wire.Cancelled, 2, 1)
 	r.put("r.goes-on.f.1", wire.Tries{V: 1, Failed: 3})
 	r.put("r.goes-on.o.3", wire.Output{V: 1, Part: 3})
 	same(ended + 2)
+	for _, run := range runs(r.c) {
+		require.Empty(t, run.Running, "%s: what a worker said before the end", run.ID)
+	}
 	r.run("goes-on", wire.Failed, 4, 4)
 	same(ended + 2)
 

@@ -27,7 +27,8 @@ type RunStatus struct {
 // Runs returns the runs that the queue knows, those first that began first: those that run, and those that have ended
 // within the time that the queue keeps. A run that no worker has begun is not known yet.
 //
-// The client reads of the runs only what has changed since the last call. So it keeps some hundred bytes for each.
+// The client reads of the runs only what has changed since the last call, and how many partitions those that go on have
+// done. So it keeps some hundred bytes for each.
 func (c *Client) Runs(ctx context.Context) ([]RunStatus, error) {
 	runs, err := c.runs(ctx)
 	if err != nil {
@@ -65,7 +66,7 @@ func (c *Client) runs(ctx context.Context) ([]RunStatus, error) {
 	return runs, err
 }
 
-// status returns how far a run is. Of one that has ended it counts the partitions once.
+// status returns how far a run is. Of one that has ended it counts the partitions once, unless its records change.
 func (c *Client) status(ctx context.Context, e *entry, workers []notice) (RunStatus, error) {
 	r := RunStatus{ID: e.run, Graph: e.state.Begin.Name, Began: e.state.Began}
 	switch {
@@ -78,6 +79,9 @@ func (c *Client) status(ctx context.Context, e *entry, workers []notice) (RunSta
 	if e.last != nil {
 		r.Progress = *e.last
 		return r, nil
+	}
+	if e.state.Final() {
+		workers = nil // what they have said may be older than the end
 	}
 	failed, _ := e.failed.count()
 	p, err := c.progress(ctx, e.run, e.state, failed, workers)
@@ -102,7 +106,7 @@ type entry struct {
 	written time.Time // the state, by the clock of the server; zero if it was not read yet
 	changed time.Time // any of its records
 	failed  tally
-	last    *Progress // at its end, if that was counted
+	last    *Progress // at its end, if it was counted since changed
 }
 
 func newJournal(q *jet.Queue) journal {
@@ -138,12 +142,12 @@ func (j *journal) note(key string, n jet.Note) {
 		e = &entry{run: run}
 		j.runs[run] = e
 	}
-	e.changed = n.Written
+	e.changed, e.last = n.Written, nil
 	if rest != "state" {
 		e.failed.note(key, n.Value)
 		return
 	}
-	e.state, e.written, e.last = wire.State{}, time.Time{}, nil
+	e.state, e.written = wire.State{}, time.Time{}
 	if s, err := wire.DecodeState(n.Value); err == nil {
 		e.state, e.written = s, n.Written
 	}

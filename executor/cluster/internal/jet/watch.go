@@ -8,13 +8,13 @@ import (
 )
 
 // watch calls f with the entries of a watcher, until stop is called or the connection is closed. open opens the watcher,
-// and again each time the connection is there again after it was lost, or the records are gone. Its context ends with
-// stop, and is not for the watcher, which would end at once.
-func (q *Queue) watch(ctx context.Context, open func(context.Context) (jetstream.KeyWatcher, error),
+// and again each time the connection is there again after it was lost, or the records are gone. Its context is that of
+// the caller, and later one that ends with stop. It is for what open asks, and not for the watcher.
+func (q *Queue) watch(caller context.Context, open func(context.Context) (jetstream.KeyWatcher, error),
 	f func(jetstream.KeyValueEntry)) (stop func(), err error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(caller))
 	lost, forget := q.reconnects.until(ctx)
-	w, err := open(ctx)
+	w, err := open(caller)
 	if err != nil {
 		forget()
 		cancel()
