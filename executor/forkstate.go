@@ -8,8 +8,8 @@ import (
 )
 
 // What forks, children and scopes keep. The files that work with it stand on each other in this order: scope, forks,
-// publish, scopefail, leapfrog, join, unjoined, taken, callpool, fork, children, scopejob. Each names only those before
-// it.
+// publish, scopefail, leapfrog, outerforks, join, unjoined, taken, callpool, fork, children, scopejob. Each names only
+// those before it.
 
 // forks is a worker's fork-join state: the forks that the worker has made and not joined, the scopes in use, and free
 // lists. Owner only, plain.

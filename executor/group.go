@@ -167,8 +167,8 @@ type groupRun struct {
 	gaveUp    bool // one has waited in vain
 
 	// Besides workers, left counts the functions that have not ended, one while the run is open, and the opener. A
-	// worker counts the functions that it ends in Worker.futures, until it leaves the body. So threads outside write to
-	// it much oftener than workers.
+	// worker counts the functions that it ends in workerParts.futures, until it leaves the body. So threads outside write
+	// to it much oftener than workers.
 	_ pad.Line
 	counted
 	_ pad.Line

@@ -11,8 +11,8 @@ var (
 	// ErrNotKept is the error of the result of a call that other calls take, unless it has [Call.Keep].
 	ErrNotKept = errors.New("cluster: the result was not kept: other calls take it, and Keep was not called")
 	// ErrNoWorker is the error of [Client.Submit] and [Client.Run] for a graph that has a partition whose functions no
-	// worker of the queue has. It is a [*MissingError] too for each function that none has. With [ClientConfig.Patient]
-	// it comes when the context ends.
+	// worker of the queue has. If there are workers, it is a [*MissingError] too for each function that none has. With
+	// [ClientConfig.Patient] it comes when the context ends.
 	ErrNoWorker = errors.New("cluster: no worker has the functions")
 )
 

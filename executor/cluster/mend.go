@@ -29,13 +29,13 @@ const mendEvery = 10 * time.Second
 // mend leads the run on until ctx ends, whenever its queue has lost what leads it on.
 func (h *Handle) mend(ctx context.Context) {
 	c := h.client
-	look := time.NewTicker(cmp.Or(c.c.seams.mendEvery, mendEvery))
-	defer look.Stop()
+	looks := time.NewTicker(cmp.Or(c.c.seams.mendEvery, mendEvery))
+	defer looks.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-look.C:
+		case <-looks.C:
 		}
 		still, err := protocol.StandsStill(ctx, c.q, c.q, h.id)
 		if still {
@@ -44,7 +44,7 @@ func (h *Handle) mend(ctx context.Context) {
 				err = fmt.Errorf("the queue has lost messages: %d partitions were put into it again", n)
 			}
 		}
-		if err != nil && ctx.Err() == nil && !errors.Is(err, protocol.ErrUnknown) { // which has not begun
+		if err != nil && ctx.Err() == nil && !errors.Is(err, protocol.ErrUnknown) { // ErrUnknown: no worker has begun it
 			c.report(fmt.Errorf("run %s: %w", h.id, err))
 		}
 	}

@@ -10,7 +10,8 @@ import (
 // watch of a client that was cut off is late, and a worker that comes back as it was before is not new. Arbitrary.
 const patience = 10 * time.Second
 
-// newcomers returns a channel that has a value when a worker has announced functions that it has not among the others.
+// newcomers returns a channel that has a value when a worker has announced itself that is not among the others, or has
+// other functions there.
 func (c *Client) newcomers(ctx context.Context, others []notice) (come <-chan struct{}, stop func(), err error) {
 	known := map[string]map[string]Signature{}
 	for _, n := range others {

@@ -69,7 +69,7 @@ type Worker struct {
 	board  board
 }
 
-// The phases of a worker, by the call that gives back its connection and its watch.
+// The phases of a worker, by the call that gives back what NewWorker has taken.
 const (
 	fresh  int32 = iota // none yet
 	ran                 // Run, at its end

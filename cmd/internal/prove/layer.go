@@ -123,7 +123,7 @@ var layers = []layer{
 		step:     count("^TestExploreLong$", 1),
 	},
 	{
-		name: "cluster-random", what: "random runs of the protocol", goal: million / 5, // 28 for each graph
+		name: "cluster-random", what: "random runs of the protocol", goal: million / 5, // 29 for each graph
 		packages: []string{"./executor/cluster/internal/protocol"},
 		step:     count("^TestRandom$", 500),
 	},

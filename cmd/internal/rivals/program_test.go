@@ -55,8 +55,8 @@ var programs = []struct {
 }
 
 // TestPrograms bounds how much larger a program becomes if a Group takes the place of an errgroup. With -v it tells the
-// sizes, and with MAGPIE_TESTS=long for how long a build takes without anything in the cache. The bounds leave a twentieth
-// above what was measured: a change that makes programs smaller lowers them.
+// sizes, and with MAGPIE_TESTS=medium how long a build takes without anything in the cache. The bounds leave a
+// twentieth above what was measured: a change that makes programs smaller lowers them.
 func TestPrograms(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the bounds are for linux/amd64")

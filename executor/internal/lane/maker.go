@@ -47,12 +47,12 @@ type Maker[T any] struct {
 
 // NewMaker returns a maker of n lanes. It fails if the options of the queues are bad.
 func NewMaker[T any](n int, o Options) (*Maker[T], error) {
+	if o.Kind == deque.KindChaseLev {
+		return NewDirect[T](o), nil
+	}
 	m := &Maker[T]{o: o}
 	if !m.o.PushesForks() && o.Kind.Asks() {
 		m.o.Enough = 0 // forks stay private until a thief asks
-	}
-	if o.Kind == deque.KindChaseLev {
-		return NewDirect[T](o), nil
 	}
 	var err error
 	m.queues, err = deque.NewGroup[T](o.Kind, n, o.Queue())

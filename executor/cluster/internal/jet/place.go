@@ -20,7 +20,7 @@ func (p place) isGone(now place) bool {
 	return !p.made.IsZero() && !p.made.Equal(now.made) || now.seen < p.seen
 }
 
-// errGone tells that a reader has found that.
+// errGone is what a watch reports when it begins again because of isGone.
 var errGone = errors.New("the server has lost records: reading begins again")
 
 // end returns the place behind all records.
