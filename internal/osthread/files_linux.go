@@ -13,7 +13,7 @@ import (
 // fs.FS: that of package os would bring some hundred kilobytes of it into every program with an executor.
 type fsys interface {
 	ReadFile(name string) ([]byte, error)
-	// names returns the names in a folder, in any order, or none if it cannot be read.
+	// names returns the names in a folder, in any order, as far as it can be read.
 	names(dir string) []string
 }
 
