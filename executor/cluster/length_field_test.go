@@ -231,7 +231,8 @@ func (b *battle) leader(ctx context.Context) *process {
 }
 
 // open returns how many messages are to be delivered, or are with workers. The work stream may have more: a server that
-// is killed may have noted that a message is acknowledged, and not have removed it. Then it does so when that is too old.
+// was killed may have noted that a message is acknowledged, and not have removed it. Then it does so when that is too
+// old.
 func (b *battle) open(ctx context.Context) (n uint64, err error) {
 	js, err := jetstream.New(b.nc)
 	if err != nil {
