@@ -230,6 +230,25 @@ func (b *battle) leader(ctx context.Context) *process {
 	return b.server()
 }
 
+// open returns how many messages are to be delivered, or are with workers. The work stream may have more: a server that
+// was killed may have noted that a message is acknowledged, and not have removed it. Then it does so when that is too
+// old.
+func (b *battle) open(ctx context.Context) (n uint64, err error) {
+	js, err := jetstream.New(b.nc)
+	if err != nil {
+		return 0, err
+	}
+	st, err := js.Stream(ctx, "magpie-work-"+b.queue.Name)
+	if err != nil {
+		return 0, err
+	}
+	consumers := st.ListConsumers(ctx)
+	for c := range consumers.Info() {
+		n += c.NumPending + uint64(c.NumAckPending)
+	}
+	return n, consumers.Err()
+}
+
 // state says what is in the queue, for runs that are stuck.
 func (b *battle) state(h *cluster.Handle) string {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

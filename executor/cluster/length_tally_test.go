@@ -9,8 +9,8 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster"
 )
 
-// A tally counts the graphs and the faults of a plan. A graph and a fault have met if the one has begun before the other
-// was over, and the other way round. Faults come one at a time. Any thread, but its fields are read when all is over.
+// A tally counts the graphs and the faults of a plan. A graph and a fault have met if each has begun before the other
+// was over. Faults come one at a time. Any thread, but its fields are read when all is over.
 type tally struct {
 	mu          sync.Mutex
 	begun, done int // graphs
