@@ -140,12 +140,7 @@ func TestCallOfContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err := executor.Call(ctx, ex, seven, 0)
 	require.NoError(t, err)
-	_, err = executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
-		cancel()
-		testkit.Until(t, "the call is stopped", s.Stopped)
-		return 7
-	}, 0)
-	require.ErrorIs(t, err, context.Canceled)
+	callStopped(t, ex, ctx, cancel)
 	_, err = executor.Call(ctx, ex, seven, 0)
 	require.ErrorIs(t, err, context.Canceled)
 	for range 2 {
@@ -165,7 +160,13 @@ func TestCallOfRun(t *testing.T) {
 	require.NoError(t, g.Wait())
 	comesToRest(t, ex)
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err = executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
+	callStopped(t, ex, ctx, cancel)
+}
+
+// callStopped makes a call that is stopped by its context.
+func callStopped(t *testing.T, ex *executor.Executor, ctx context.Context, cancel context.CancelFunc) {
+	t.Helper()
+	_, err := executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
 		cancel()
 		testkit.Until(t, "the call is stopped", s.Stopped)
 		return 7
