@@ -73,7 +73,7 @@ var layers = []layer{
 		step:     count("^TestRandomGraphs$", 20_000),
 	},
 	{
-		name: "programs", what: "random programs of all kinds of tasks", goal: million,
+		name: "programs", what: "random programs of all kinds of tasks", goal: million / 5,
 		packages: []string{"./graph"},
 		step:     count("^TestRandomDynamic$", 20_000),
 	},
@@ -83,7 +83,7 @@ var layers = []layer{
 		step:     count("^TestRandomForks$", 5_000),
 	},
 	{
-		name: "isolation", what: "random programs whose threads run only what they wait for", goal: million / 10,
+		name: "isolation", what: "random programs whose threads run only what they wait for", goal: million / 50,
 		packages: []string{"./executor"},
 		step:     count("^TestIsolationRandom$", 5_000),
 	},
@@ -103,7 +103,7 @@ var layers = []layer{
 		step:     count("^TestRandomNests$", 5_000),
 	},
 	{
-		name: "permits", what: "random runs in runs that wait for each other's permits", goal: million,
+		name: "permits", what: "runs that start others and need permits", goal: million,
 		packages: []string{"./graph"},
 		step:     count("^TestRandomNestedPermits$", 1_000),
 	},
@@ -133,7 +133,7 @@ var layers = []layer{
 		step:     count("^TestFaultsOfOnePlan$", 1_000),
 	},
 	{
-		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 50 * million,
+		name: "fuzz-deque", what: "fuzz executions of the deque", goal: 20 * million,
 		packages: []string{"./deque"}, step: fuzz("FuzzOps", million),
 	},
 	{
@@ -153,7 +153,7 @@ var layers = []layer{
 		packages: []string{"./deque"}, step: fuzz("FuzzKinds", million/10),
 	},
 	{
-		name: "fuzz-notifier", what: "fuzz executions of the notifier", goal: 50 * million,
+		name: "fuzz-notifier", what: "fuzz executions of the notifier", goal: 20 * million,
 		packages: []string{"./notifier"}, step: fuzz("FuzzOps", million),
 	},
 	{

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -334,6 +335,28 @@ func TestLayersAreSound(t *testing.T) {
 		require.True(t, (y.goal > 0) != (y.parts != nil), y.name)
 		require.Equal(t, y.goal > 0, y.step != nil, y.name)
 		require.Equal(t, y.parts != nil, y.part != nil, y.name)
+	}
+}
+
+// TestUnitsAreProved: the tests of each layer that repeats tests say its unit, letter for letter. A layer that counts
+// another unit fails at its first piece, hours into a run.
+func TestUnitsAreProved(t *testing.T) {
+	root, err := root()
+	require.NoError(t, err)
+	for i := range layers {
+		y := &layers[i]
+		if y.parts != nil || len(y.packages) == 0 || strings.HasPrefix(y.name, "fuzz-") {
+			continue // its step counts what a command, the model checker or the fuzzer says
+		}
+		for _, pkg := range y.packages {
+			files, err := filepath.Glob(filepath.Join(root, pkg, "*_test.go"))
+			require.NoError(t, err)
+			require.True(t, slices.ContainsFunc(files, func(name string) bool {
+				text, err := os.ReadFile(name)
+				require.NoError(t, err)
+				return strings.Contains(string(text), strconv.Quote(y.what))
+			}), "no test of %s says %q, as layer %s counts it", pkg, y.what, y.name)
+		}
 	}
 }
 
