@@ -24,8 +24,8 @@ type core struct {
 	notifier *notifier.Notifier
 	policy   policy.Policy
 	lanes    *lane.Maker[Item]
-	inline   *inline  // set if there are no threads
-	byThread byThread // finds the workers by their threads
+	inline   *inline // set if there are no threads
+	callers  callers // finds their workers
 	attached attachments
 	made     xatomic.Int32 // the number of workers in roster; it seldom changes
 
@@ -101,7 +101,7 @@ func (ex *core) init(cfg coreConfig) {
 	ex.policy, ex.retries = cfg.policy.New(machine{ex}, cfg.options), cfg.policy.Retries
 	ex.spares.Init(spareHost{ex}, cfg.spares, spareIdle)
 	if ex.inline == nil {
-		ex.byThread.init(n)
+		ex.callers.init(n)
 	}
 	ex.nowhere.Init(noHooks{})
 }

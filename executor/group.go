@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 
-	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -44,7 +43,6 @@ type Group struct {
 
 	run   xatomic.Pointer[groupRun] // the newest; nil before the first
 	cause xatomic.Pointer[error]    // of the first Cancel; nil before it
-	known xatomic.Pointer[Worker]   // the first worker that has called caller; it has a thread
 	start xsync.Mutex               // held by a goroutine, not by a worker, to start a run
 	keeps bool                      // KeepGoing was called; constant while the group is used
 
@@ -118,20 +116,6 @@ func (g *Group) check() {
 	if g.limit == 0 {
 		panic("executor: a function for a Group whose limit is 0: it would never run")
 	}
-}
-
-// caller returns the worker of the group's executor that the caller runs on, or nil. It first looks at the one that it
-// has found before: osthread.Self is enough for that, since a worker's thread runs no other goroutine.
-func (g *Group) caller() *Worker {
-	known := g.known.Load()
-	if known != nil && known.thread.self.Load() == osthread.Self() {
-		return known
-	}
-	w := g.ex.currentWorker()
-	if known == nil && w != nil && w.inline == nil && !w.thread.isLent() {
-		g.known.Store(w)
-	}
-	return w
 }
 
 // A GroupTask is a function that was given to [Group.GoAfter].

@@ -56,7 +56,7 @@ func (g *Group) TryGo(fn func() error) bool {
 	if g.limit >= 0 && !g.reserve() {
 		return false
 	}
-	w := g.caller()
+	w := g.ex.currentWorker()
 	r := g.enter(w, true)
 	if r == nil {
 		if g.limit < 0 {
@@ -85,7 +85,7 @@ func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *Gr
 	}
 	g.mustBeMade()
 	g.check()
-	w := g.caller()
+	w := g.ex.currentWorker()
 	t := &GroupTask{g: g}
 	r := g.enter(w, false)
 	if r == nil {
@@ -154,7 +154,7 @@ func (g *Group) Wait() error {
 func (g *Group) add(fn func() error, cfn func(context.Context) error) {
 	g.mustBeMade()
 	g.check()
-	w := g.caller()
+	w := g.ex.currentWorker()
 	if w == nil && g.limit < 0 && g.give(fn, cfn) {
 		return
 	}

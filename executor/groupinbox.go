@@ -9,42 +9,48 @@ import (
 // Functions from outside, in a group without a limit, wait for a worker in batches. Go adds to the newest batch, under
 // a lock. A worker takes the oldest, see groupbatch.go.
 
-// add puts a function into the newest batch.
-func (in *groupInbox) add(fn func() error, cfn func(context.Context) error, s *groupBatchStore) {
-	if in.newest == nil || in.filled == maxBatch {
-		in.grow(s)
+// add puts a function into the newest batch. The caller holds mu.
+func (q *groupQueue) add(fn func() error, cfn func(context.Context) error, s *groupBatchStore) {
+	if q.newest == nil || q.filled == maxBatch {
+		q.grow(s)
 	}
-	f := &in.newest.functions[in.filled]
+	f := &q.newest.functions[q.filled]
 	if fn != nil {
 		f.fn = fn
 	} else {
 		f.cfn = cfn
 	}
-	in.filled++
+	q.filled++
 }
 
-// grow adds an empty batch.
-func (in *groupInbox) grow(s *groupBatchStore) {
+// grow adds an empty batch. The caller holds mu.
+func (q *groupQueue) grow(s *groupBatchStore) {
 	b := s.get()
-	if in.newest == nil {
-		in.oldest = b
+	if q.newest == nil {
+		q.oldest = b
 	} else {
-		in.newest.next = b
+		q.newest.next = b
+		if q.oldest == q.newest {
+			q.full.Store(true)
+		}
 	}
-	in.newest, in.filled = b, 0
+	q.newest, q.filled = b, 0
 }
 
-// take takes the oldest batch, with n functions. It returns nil if there is none.
-func (in *groupInbox) take() (b *groupBatch, n int) {
-	b = in.oldest
+// takeBatch takes the oldest batch, with n functions. It returns nil if there is none. The caller holds mu.
+func (q *groupQueue) takeBatch() (b *groupBatch, n int) {
+	b = q.oldest
 	switch {
 	case b == nil:
 		return nil, 0
-	case b == in.newest:
-		in.oldest, in.newest = nil, nil
-		return b, in.filled
+	case b == q.newest:
+		q.oldest, q.newest = nil, nil
+		return b, q.filled
 	}
-	in.oldest = b.next
+	q.oldest = b.next
+	if q.oldest == q.newest {
+		q.full.Store(false)
+	}
 	return b, maxBatch
 }
 
@@ -57,7 +63,7 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 	g.mu.Lock()
 	calls := g.calls
 	if calls {
-		g.groupInbox.add(fn, cfn, &g.ex.groupBatches)
+		g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
 	}
 	g.mu.Unlock()
 	return calls
@@ -68,7 +74,7 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	g.mu.Lock()
-	g.groupInbox.add(fn, cfn, &g.ex.groupBatches)
+	g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
 	called := g.calls
 	g.calls = true
 	g.mu.Unlock()
@@ -115,25 +121,22 @@ func execInbox(w *Worker, it *Item) (next *Item) {
 //
 // The inbox calls after a batch of several functions: others may come meanwhile, and to inject the inbox anew costs the
 // caller of Go several times as much as to add a function. If the batch before was the only one, awaitBatch first waits
-// a moment, so that the next one has many functions.
+// a moment for a full one. Meanwhile it keeps off what callers of Go write.
 func (r *groupRun) awaitBatch(w *Worker) (b *groupBatch, n int, calls bool) {
 	g := r.group
-	for looks := 0; ; looks++ {
-		stays := g.drained && looks < inboxLooks && r.mayStay(w)
-		if stays {
+	if g.drained {
+		for looks := 0; looks < inboxLooks && !g.full.Load() && r.mayStay(w); looks++ {
 			for range inboxPause {
 				osthread.Yield()
 			}
 		}
-		g.mu.Lock()
-		b, n = g.groupInbox.take()
-		calls = n > 1 || n == 0 && stays // after a batch with one function there is no other
-		g.calls, g.drained = calls, calls && g.oldest == nil
-		g.mu.Unlock()
-		if n > 0 || !stays {
-			return b, n, calls
-		}
 	}
+	g.mu.Lock()
+	b, n = g.takeBatch()
+	calls = n > 1 // after a batch with one function there is no other
+	g.calls, g.drained = calls, calls && g.oldest == nil
+	g.mu.Unlock()
+	return b, n, calls
 }
 
 // mayStay reports whether worker w may wait for functions from outside: nobody waits for the group, and w has nothing

@@ -9,7 +9,11 @@ import (
 // A groupQueue holds the functions of a Group that wait: with a limit for their turn to run, and without one, in the
 // inbox, for a worker that takes them.
 type groupQueue struct {
-	limit int // of functions that run at a time; negative: none; constant while the group is used
+	limit int          // of functions that run at a time; negative: none; constant while the group is used
+	full  xatomic.Bool // the inbox has a full batch; written under mu
+
+	// Workers read the fields before, and those of Group, for each function. Callers of Go write those after for each.
+	_ pad.Line
 
 	mu          xsync.Mutex // guards what follows, and the fields of GroupTask
 	groupInbox              // without a limit

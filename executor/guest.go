@@ -64,6 +64,7 @@ type guest struct {
 
 	// Of the worker's own thread.
 	self   int64
+	here   uint64
 	labels labels
 	inner  innerLoop
 }
@@ -195,13 +196,14 @@ func (g *guest) seat(r *Run, caller context.Context) {
 	w := g.w
 	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
-	g.self, g.labels, g.inner = w.thread.self.Load(), w.labels, w.inner
+	g.self, g.here, g.labels, g.inner = w.thread.self.Load(), w.thread.here.Load(), w.labels, w.inner
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
 	w.inner = innerLoop{run: runGuest}
 	w.core.attached.moved.make(w)
 	self := osthread.Self()
 	w.thread.lent.Store(partsOf(w).guestThread.idOf(self))
 	w.thread.self.Store(^self)
+	w.thread.here.Store(osthread.Goroutine())
 	onThread.set(self, w)
 	w.core.attached.woken.make(w)
 	w.setState(WorkerRunning)
@@ -225,6 +227,7 @@ func (g *guest) unseat() {
 	}
 	onThread.unset(^w.thread.self.Load())
 	w.core.attached.moved.make(w)
+	w.thread.here.Store(g.here)
 	w.thread.self.Store(g.self)
 	w.thread.lent.Store(0)
 	w.labels, w.inner = g.labels, g.inner

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/internal/osthread"
-	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
 // onThread maps the osthread.Self of an OS thread to the worker that is locked to it, for the whole process. The thread
@@ -48,8 +47,9 @@ func keyOf(self int64) int64 { return self ^ -1<<63 }
 
 // A threadEntry is shared by all tables that have held it.
 type threadEntry struct {
+	self   int64 // constant
 	worker atomic.Pointer[Worker]
-	ending atomic.Bool // the thread is about to end: the next table leaves the entry out
+	ending atomic.Bool // the thread is about to end: the next table leaves the entry out, and it stays set then
 }
 
 func newThreadTable() *threadTable {
@@ -115,7 +115,7 @@ func (t *threadTable) add(self int64) *threadEntry {
 		slots = t.renew(slots)
 		t.slots.Store(&slots)
 	}
-	e = &threadEntry{}
+	e = &threadEntry{self: self}
 	t.put(slots, keyOf(self), e)
 	return e
 }
@@ -163,46 +163,50 @@ func (t *threadTable) each(f func(self int64) bool) {
 	}
 }
 
-// byThread finds the workers of one executor by their threads, in less time than onThread. It is a hash table that
-// forgets nothing and has at most one worker in an entry. A worker for whose thread there is no room, or that has a new
-// thread, is found in onThread. An inline executor has none.
-type byThread struct {
-	entries []xatomic.Pointer[Worker]
-	shift   int
+// callers finds the worker of one executor that a caller is on, in less time than onThread: with two hash tables that
+// have at most one entry in a slot. What they do not have is found in onThread. An inline executor has none. It is not
+// xatomic either.
+type callers struct {
+	goroutines []atomic.Pointer[Worker]      // by osthread.Goroutine, of workers on goroutines of their own and of guests
+	threads    []atomic.Pointer[threadEntry] // by osthread.Self
+	shift      int
 }
 
-func (b *byThread) init(workers int) {
-	log := bits.Len(uint(4 * workers))
-	b.entries, b.shift = make([]xatomic.Pointer[Worker], 1<<log), 64-log
+func (c *callers) init(workers int) {
+	log := bits.Len(uint(4*workers + 15)) // threads outside ask too
+	c.goroutines, c.threads = make([]atomic.Pointer[Worker], 1<<log), make([]atomic.Pointer[threadEntry], 1<<log)
+	c.shift = 64 - log
 }
 
-// entryOf returns the entry for a thread, by osthread.Self.
-func (b *byThread) entryOf(self int64) *xatomic.Pointer[Worker] {
-	return &b.entries[uint64(self)*0x9E3779B97F4A7C15>>b.shift]
-}
+// slotOf returns the number of the slot for a goroutine or thread.
+func (c *callers) slotOf(number uint64) uint64 { return number * 0x9E3779B97F4A7C15 >> c.shift }
 
-// here returns the worker of ex that the caller runs on, or nil. It remembers the workers of threads, for callers that
-// ask often.
-func (ex *core) here() *Worker {
+// currentWorker returns the worker of this executor that the caller runs on, or nil.
+func (ex *core) currentWorker() *Worker {
 	if ex.inline != nil {
-		return ex.currentWorker()
+		return ex.workerFrom(workerHere())
 	}
-	e := ex.byThread.entryOf(osthread.Self())
-	w := e.Load()
-	// Self is asked again, after the load of the worker's: a goroutine that is no worker's may have moved to another
-	// thread since the first Self, and a worker may have begun on the old one.
-	if w != nil && w.thread.self.Load() == osthread.Self() {
+	c := &ex.callers
+	g := osthread.Goroutine()
+	if w := c.goroutines[c.slotOf(g)].Load(); w != nil && g != 0 && w.thread.here.Load() == g {
 		return w
 	}
-	return ex.look(w, e)
-}
-
-// look finds the calling worker in onThread. It puts it into entry e unless that has a worker with a thread, old, or
-// the caller is a guest.
-func (ex *core) look(old *Worker, e *xatomic.Pointer[Worker]) *Worker {
-	w := ex.currentWorker()
-	if w != nil && w.thread.self.Load() == osthread.Self() && (old == nil || old.thread.self.Load() == 0) {
-		e.Store(w)
+	// A goroutine that is no worker's may be on another thread by the time of a look at the entry. The answer is the same.
+	self := osthread.Self()
+	known := &c.threads[c.slotOf(uint64(self))]
+	e := known.Load()
+	if e == nil || e.self != self || e.ending.Load() {
+		if e = onThread.find(self); e == nil {
+			return nil
+		}
+		known.Store(e)
+	}
+	if e.worker.Load() == nil {
+		return nil
+	}
+	w := ex.workerFrom(workerHere())
+	if w != nil && g != 0 && w.thread.here.Load() == g {
+		c.goroutines[c.slotOf(g)].Store(w)
 	}
 	return w
 }

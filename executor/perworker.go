@@ -70,7 +70,7 @@ func (p *PerWorker[T]) make() *slot[T] {
 // range of elements. A function with a scope calls [PerWorker.In].
 func (p *PerWorker[T]) Local() *T {
 	p.mustBeMade()
-	w := p.ex.here()
+	w := p.ex.currentWorker()
 	if w == nil {
 		panic(fmt.Sprintf("executor: PerWorker.Local outside the tasks of executor %q: use Do there", p.ex.cfg.Name))
 	}
@@ -131,7 +131,7 @@ func (p *PerWorker[T]) Do(fn func(v *T)) {
 	if fn == nil {
 		panic("executor: PerWorker.Do of a nil function")
 	}
-	if w := p.ex.here(); w != nil {
+	if w := p.ex.currentWorker(); w != nil {
 		fn(p.of(w))
 		return
 	}

@@ -19,11 +19,11 @@ func FromContext(ctx context.Context) (*Executor, bool) {
 //
 // A task has one index from its beginning to its end. No two tasks have an index at the same time, unless one of them
 // waits, in a Run, Wait or Join, and its worker runs the other meanwhile. So an index may select what a task needs for
-// itself: see [PerWorker]. WorkerIndex costs some 10 ns on Linux on amd64, and a system call elsewhere;
-// [Scope.WorkerIndex] costs less.
+// itself: see [PerWorker]. In a task WorkerIndex costs some 10 ns on Linux on amd64 and arm64, and a system call or
+// more elsewhere; [Scope.WorkerIndex] costs less.
 func (ex *Executor) WorkerIndex() int {
 	ex.mustBeMade()
-	if w := ex.here(); w != nil {
+	if w := ex.currentWorker(); w != nil {
 		return w.id
 	}
 	return -1

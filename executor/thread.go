@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
@@ -17,6 +18,7 @@ type thread struct {
 
 	id   xatomic.Int64 // the system's ID; 0 while there is no thread
 	self xatomic.Int64 // what osthread.Self returns on it, or ^ of that on the thread of a guest
+	here atomic.Uint64 // what osthread.Goroutine returns on it; 0 while there is no thread
 
 	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
 	lent      xatomic.Tell64 // the system's ID of a guest's thread that has the worker; 0 while there is none
@@ -38,9 +40,6 @@ func (t *thread) is(self int64) bool {
 	known := t.self.Load()
 	return known == self || known == ^self
 }
-
-// currentWorker returns the worker of this executor that the caller runs on, or nil.
-func (ex *core) currentWorker() *Worker { return ex.workerFrom(workerHere()) }
 
 // workerFrom returns the worker of ex that the caller runs on, or nil. w is the topmost worker of any executor on the
 // caller's thread, or nil.
@@ -71,29 +70,30 @@ func threadHere() *Worker {
 // workerHere returns the topmost worker, of any executor, that the caller runs on, or nil.
 func workerHere() *Worker {
 	self := osthread.Self()
-	w := loadOnThread(self)
-	if w == nil {
-		return nil
+	if w := loadOnThread(self); w != nil && w.thread.isHere(self) {
+		return w
 	}
-	// A goroutine that is no worker's may have moved to another thread since the first Self, and a worker may have
-	// begun on the old one.
-	if osthread.Self() != self {
-		return nil
-	}
-	if (w.inline != nil || w.thread.self.Load() != self) && !w.thread.isHere() {
-		return nil
-	}
-	return w
+	return nil
 }
 
-// isHere reports whether the caller runs on the worker, which onThread had for the caller's thread just before. The
-// worker is inline or has a guest, or had one. Such a thread goes on to other goroutines, and the caller may have left
-// it since. The lock keeps the caller on one thread during the look.
-func (t *thread) isHere() bool {
-	w := t.w
+// isHere reports whether the caller runs on the worker, which onThread had for self just before: what osthread.Self has
+// returned.
+//
+// A goroutine that is no worker's may have moved to another thread since that Self. A worker may have begun on the old
+// one, or a guest, and a thread goes on to other goroutines after a guest or an inline worker. So the number of the
+// goroutine decides. What a task calls on another goroutine of the worker's thread, as the iterator of an iter.Pull, has
+// another number. There, and where there are no numbers, a worker with a thread of its own is told by a second Self, and
+// for others the lock keeps the caller on one thread during the look.
+func (t *thread) isHere(self int64) bool {
+	if g := osthread.Goroutine(); g != 0 && t.here.Load() == g {
+		return true
+	}
+	if t.w.inline == nil && t.self.Load() == self {
+		return osthread.Self() == self
+	}
 	osthread.Lock()
 	defer osthread.Unlock()
-	return loadOnThread(osthread.Self()) == w
+	return loadOnThread(osthread.Self()) == t.w
 }
 
 // start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up.
@@ -140,6 +140,7 @@ func (t *thread) occupy() {
 	w := t.w
 	t.id.Store(osthread.ID())
 	t.self.Store(osthread.Self())
+	t.here.Store(osthread.Goroutine())
 	w.core.attached.occupied.make(w)
 	w.core.attached.moved.make(w)
 	onThread.set(t.self.Load(), w)
@@ -158,6 +159,7 @@ func (t *thread) vacate() {
 	default:
 		onThread.markEnding(self)
 	}
+	t.here.Store(0)
 	t.self.Store(0)
 	t.id.Store(0)
 }
