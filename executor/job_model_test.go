@@ -184,6 +184,11 @@ func stop(ex *Executor) { model.Calm(func() { death(ex) }) }
 func death(ex *Executor) {
 	err := ex.Close()
 	model.Assert(err == nil, "Close: %v", err)
+	// The item of a future that was cancelled may come into the injector after the end of the future: there is nothing
+	// to do for it, and no worker looks any more.
+	for it, _ := ex.injector.steal(0); it != nil; it, _ = ex.injector.steal(0) {
+		model.Assert(it.Body == &ex.asyncs.Body && futureOf(it).isOver(), "an item is left in the injector")
+	}
 	model.Assert(!ex.anyItem(), "an item is left")
 	model.Assert(ex.sleepingHelpers.Load() == 0 && ex.Actives() == 0, "%d helpers, %d actives at the end",
 		ex.sleepingHelpers.Load(), ex.Actives())
