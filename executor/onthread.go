@@ -87,7 +87,7 @@ func (t *threadTable) set(self int64, w *Worker) {
 // unset is for the thread that self identifies. It has no worker from now on, but may have a guest.
 func (t *threadTable) unset(self int64) {
 	if osthread.SelfIsGoroutine {
-		t.markEnding(self) // the number is never that of another
+		t.markEnding(self) // goroutines end, and there are many: the next table leaves the entry out
 	} else {
 		t.set(self, nil)
 	}

@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64) && !modelcheck
+//go:build ((linux && amd64) || arm64) && !modelcheck
 
 package osthread
 
