@@ -13,11 +13,12 @@ func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg
 		panic("executor: Call of a nil function")
 	}
 	ex = chooseFor(ctx, ex, "Call")
-	r := ex.newCall()
+	here := workerHere()
+	r := ex.newCall(here)
 	defer r.leave()
 	c := calledOf[A, R](r)
 	c.fn, c.arg = fn, arg
-	if err = ex.Run(ctx, r); err == nil {
+	if err = ex.runFrom(ctx, here, r); err == nil {
 		result = c.result
 	}
 	*c = called[A, R]{}
@@ -103,9 +104,9 @@ func (r *callRun) leave() {
 	s.taken.Store(0)
 }
 
-// newCall returns a callRun for the caller.
-func (ex *executor) newCall() *callRun {
-	if workerHere() != nil {
+// newCall returns a callRun for a caller on worker here.
+func (ex *executor) newCall(here *Worker) *callRun {
+	if here != nil {
 		return newCallRun(nil)
 	}
 	return ex.calls.take()

@@ -163,7 +163,13 @@ type ThreadTable = threadTable
 var NewThreadTable = newThreadTable
 
 func (t *threadTable) Set(self int64, w *Worker) { t.set(self, w) }
-func (t *threadTable) End(self int64)            { t.markEnding(self) }
+
+// End is for a thread that may have had no worker.
+func (t *threadTable) End(self int64) {
+	if e := t.find(self); e != nil {
+		e.markEnding()
+	}
+}
 
 // Find returns the thread's worker and whether there is an entry that is to stay.
 func (t *threadTable) Find(self int64) (w *Worker, stays bool) {

@@ -73,6 +73,7 @@ type guest struct {
 type guestThread struct {
 	self   int64
 	id     uint64
+	entry  *threadEntry
 	guests uint
 }
 
@@ -200,11 +201,11 @@ func (g *guest) seat(r *Run, caller context.Context) {
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
 	w.inner = innerLoop{run: runGuest}
 	w.core.attached.moved.make(w)
-	self := osthread.Self()
-	w.thread.lent.Store(partsOf(w).guestThread.idOf(self))
+	self, at := osthread.Self(), &partsOf(w).guestThread
+	w.thread.lent.Store(at.idOf(self))
 	w.thread.self.Store(^self)
 	w.thread.here.Store(osthread.Goroutine())
-	onThread.set(self, w)
+	at.entry = onThread.setAt(at.entry, self, w)
 	w.core.attached.woken.make(w)
 	w.setState(WorkerRunning)
 }
@@ -225,7 +226,7 @@ func (g *guest) unseat() {
 	if len(w.core.attached.labelled) > 0 {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}
-	onThread.unset(^w.thread.self.Load())
+	partsOf(w).guestThread.entry.unset()
 	w.core.attached.moved.make(w)
 	w.thread.here.Store(g.here)
 	w.thread.self.Store(g.self)

@@ -76,29 +76,29 @@ func (t *threadTable) find(self int64) *threadEntry {
 func slotOf(key int64) int { return int(uint64(key) * 0x9E3779B97F4A7C15 >> 34) }
 
 // set is for the thread that self identifies.
-func (t *threadTable) set(self int64, w *Worker) {
-	e := t.find(self)
-	if e == nil || e.ending.Load() { // perhaps that of a thread that has ended
+func (t *threadTable) set(self int64, w *Worker) { t.setAt(t.find(self), self, w) }
+
+// setAt is set, for a thread that may have entry e. It returns the thread's.
+func (t *threadTable) setAt(e *threadEntry, self int64, w *Worker) *threadEntry {
+	if e == nil || e.self != self || e.ending.Load() { // perhaps that of a thread that has ended
 		e = t.add(self)
 	}
 	e.worker.Store(w)
+	return e
 }
 
-// unset is for the thread that self identifies. It has no worker from now on, but may have a guest.
-func (t *threadTable) unset(self int64) {
+// unset is for the thread whose entry e is. It has no worker from now on, but may have a guest.
+func (e *threadEntry) unset() {
+	e.worker.Store(nil)
 	if osthread.SelfIsGoroutine {
-		t.markEnding(self) // goroutines end, and there are many: the next table leaves the entry out
-	} else {
-		t.set(self, nil)
+		e.ending.Store(true) // goroutines end, and there are many: the next table leaves the entry out
 	}
 }
 
-// markEnding is for the thread that self identifies. It has no worker from now on, and is about to end.
-func (t *threadTable) markEnding(self int64) {
-	if e := t.find(self); e != nil {
-		e.worker.Store(nil)
-		e.ending.Store(true)
-	}
+// markEnding is for the thread whose entry e is. It has no worker from now on, and is about to end.
+func (e *threadEntry) markEnding() {
+	e.worker.Store(nil)
+	e.ending.Store(true)
 }
 
 // add returns the entry of the calling thread, a new one if need be.

@@ -11,7 +11,11 @@ import "context"
 // when the run is over.
 func (ex *Executor) Run(ctx context.Context, j Job) error {
 	ex.mustBeMade()
-	here := workerHere()
+	return ex.runFrom(ctx, workerHere(), j)
+}
+
+// runFrom is Run for a caller on worker here, see workerHere.
+func (ex *Executor) runFrom(ctx context.Context, here *Worker, j Job) error {
 	w := ex.workerFrom(here)
 	r, first := ex.prepare(ctx, ex, j, w, w.run(), false)
 	if first != nil && (here != nil || !ex.attached.offer(r, first)) {

@@ -155,9 +155,9 @@ func (t *thread) vacate() {
 		w.inline.below = nil
 		onThread.set(self, below)
 	case w.inline != nil:
-		onThread.unset(self)
+		onThread.find(self).unset()
 	default:
-		onThread.markEnding(self)
+		onThread.find(self).markEnding()
 	}
 	t.here.Store(0)
 	t.self.Store(0)
