@@ -62,9 +62,7 @@ type guest struct {
 	waits  waits           // of the worker while no task waits on the guest's stack
 	caller context.Context // holds the labels that the goroutine is taken to have
 
-	// Of the worker's own thread.
-	self   int64
-	here   uint64
+	// Of the worker on its own thread.
 	labels labels
 	inner  innerLoop
 }
@@ -73,7 +71,6 @@ type guest struct {
 type guestThread struct {
 	self   int64
 	id     uint64
-	entry  *threadEntry
 	guests uint
 }
 
@@ -197,15 +194,11 @@ func (g *guest) seat(r *Run, caller context.Context) {
 	w := g.w
 	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
-	g.self, g.here, g.labels, g.inner = w.thread.self.Load(), w.thread.here.Load(), w.labels, w.inner
+	g.labels, g.inner = w.labels, w.inner
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
 	w.inner = innerLoop{run: runGuest}
-	w.core.attached.moved.make(w)
-	self, at := osthread.Self(), &partsOf(w).guestThread
-	w.thread.lent.Store(at.idOf(self))
-	w.thread.self.Store(^self)
-	w.thread.here.Store(osthread.Goroutine())
-	at.entry = onThread.setAt(at.entry, self, w)
+	self := osthread.Self()
+	w.thread.lend(self, partsOf(w).guestThread.idOf(self))
 	w.core.attached.woken.make(w)
 	w.setState(WorkerRunning)
 }
@@ -226,11 +219,7 @@ func (g *guest) unseat() {
 	if len(w.core.attached.labelled) > 0 {
 		pprof.SetGoroutineLabels(labelled(g.caller)) // the observer has set others
 	}
-	partsOf(w).guestThread.entry.unset()
-	w.core.attached.moved.make(w)
-	w.thread.here.Store(g.here)
-	w.thread.self.Store(g.self)
-	w.thread.lent.Store(0)
+	w.thread.takeBack()
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{w: w} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)

@@ -22,6 +22,10 @@ type thread struct {
 
 	goroutine xatomic.Tell64 // the number of the goroutine that is locked to it; 0 if unknown
 	lent      xatomic.Tell64 // the system's ID of a guest's thread that has the worker; 0 while there is none
+
+	entry   *threadEntry // of the latest guest's thread
+	ownSelf int64        // while a guest has the worker: self of the worker's own thread
+	ownHere uint64       // likewise: here
 }
 
 // inUse returns the system's ID of the thread that runs the worker's items, 0 if there is none.
@@ -162,6 +166,27 @@ func (t *thread) vacate() {
 	t.here.Store(0)
 	t.self.Store(0)
 	t.id.Store(0)
+}
+
+// lend gives the worker to the calling thread, a guest's, which self and the system's ID identify.
+func (t *thread) lend(self int64, id uint64) {
+	w := t.w
+	w.core.attached.moved.make(w)
+	t.ownSelf, t.ownHere = t.self.Load(), t.here.Load()
+	t.lent.Store(id)
+	t.self.Store(^self)
+	t.here.Store(osthread.Goroutine())
+	t.entry = onThread.setAt(t.entry, self, w)
+}
+
+// takeBack undoes lend.
+func (t *thread) takeBack() {
+	w := t.w
+	t.entry.unset()
+	w.core.attached.moved.make(w)
+	t.here.Store(t.ownHere)
+	t.self.Store(t.ownSelf)
+	t.lent.Store(0)
 }
 
 // live runs the worker on the calling thread until the executor stops, the spare is discharged, or a task calls Goexit.

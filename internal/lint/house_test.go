@@ -28,7 +28,7 @@ const circle = 4
 
 // door is how many names of the kernel that are not exported the files above it use: what a package of the kernel's own
 // would have to export. A change that removes some lowers it, and none may raise it.
-const door = 278
+const door = 274
 
 // TestKernelNamesNoFeature: the kernel of package executor names nothing above it. What stands on it has no larger
 // circle, and uses no more of it, than it did.
