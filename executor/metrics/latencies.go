@@ -18,7 +18,7 @@ type LatencyOptions struct {
 }
 
 // Latencies are the numbers of runs by how they have ended, and how long they took and waited, for package [expvar].
-// NewLatencies makes them. They implement [expvar.Var]:
+// [NewLatencies] makes them. They implement [expvar.Var]:
 //
 //	l := metrics.NewLatencies(metrics.LatencyOptions{})
 //	ex, err := executor.New(executor.Config{Observers: []*executor.Observer{l.Observer()}})
