@@ -26,7 +26,7 @@ func parse(fs *flag.FlagSet, args []string) (others []string, err error) {
 		case errors.Is(err, flag.ErrHelp):
 			return nil, errHelp
 		case err != nil:
-			return nil, input.Errorf("%v (wsbench %s -h lists the flags)", err, fs.Name())
+			return nil, input.Errorf("%v%s (wsbench %s -h lists the flags)", err, meant(fs, err), fs.Name())
 		}
 		if fs.NArg() == 0 {
 			return others, nil
@@ -34,6 +34,20 @@ func parse(fs *flag.FlagSet, args []string) (others []string, err error) {
 		others = append(others, fs.Arg(0))
 		args = fs.Args()[1:]
 	}
+}
+
+// meant returns the question whether another flag was meant, if err says that there is none of that name.
+func meant(fs *flag.FlagSet, err error) string {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: ")
+	if !unknown {
+		return ""
+	}
+	var known []string
+	fs.VisitAll(func(f *flag.Flag) { known = append(known, "-"+f.Name) })
+	if question := input.Meant(name, known); question != "" {
+		return ": " + strings.TrimSpace(question)
+	}
+	return ""
 }
 
 // isSet reports whether a flag was given.

@@ -75,6 +75,7 @@ func TestBadInput(t *testing.T) {
 		{"run chain -workers", "flag needs an argument: -workers"},
 		{"run chain -seed -1", `invalid value "-1" for flag -seed`},
 		{"run chain -bogus", "flag provided but not defined: -bogus (wsbench run -h lists the flags)"},
+		{"run chain -polcy abp", "not defined: -polcy: did you mean -policy? (wsbench run -h lists the flags)"},
 		{"run -bogus chain", "flag provided but not defined: -bogus"},
 		{"run chain -o ", "-o needs the name of a file"},
 		{"run chain -o " + dir + "/none/file", "none/file: no such file or directory"},

@@ -267,13 +267,14 @@ combination is run.
   -deque LIST     chaselev, padws … (default %s): the kind of deque for ready tasks;
                   wsbench list has all kinds. After the name may come options: how much
                   a thief takes (+half or +block), +capacity=N and +blocksize=N, as in
-                  padws+half+capacity=256+blocksize=16; see executor.Config
+                  padws+half+capacity=256+blocksize=16; see package
+                  executor/experiment
   -forks LIST     %s (default %v): when programs push forks; graphs and
                   probes have no forks, and run with the first only. Deques that hide
                   tasks and that thieves cannot ask, as bwos and pdqs, push them always
   -verbatim       engine magpie in the form of the paper that policy adaptive-published
-                  is from: no spans of tasks, no polling, and so on; see executor.Config.
-                  Its results are those of magpie-verbatim
+                  is from: no spans of tasks, no polling, and so on; see package
+                  executor/experiment. Its results are those of magpie-verbatim
   -share[=FILE]   the executors share the machine with others that have this flag or a
                   Config.Host.Share, by the table in FILE (default: where wsbench share looks). Results
                   have the last desire, allotment, usage and efficiency. A run that cannot share

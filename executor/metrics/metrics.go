@@ -49,9 +49,10 @@ The metrics with host.QuotaShare are there under a CPU quota, and those with hos
 place in the table. The values come from [executor.Executor.Stats], whose documentation says by how much they may lag.
 Reading them disturbs no worker.
 
-A [Var] shows all metrics of an executor under a name of package [expvar]. The modules
+A [Var] shows all metrics of an executor under a name of package [expvar]. [Latencies] are for expvar too: how many runs
+succeed, fail, panic and are cancelled, and how long they take and wait. The modules
 github.com/magpie-go/magpie/executor/metrics/prom and github.com/magpie-go/magpie/executor/metrics/otel hand the same
-metrics to Prometheus and to OpenTelemetry. They are modules of their own, so that other programs do not depend on those
+to Prometheus and to OpenTelemetry. They are modules of their own, so that other programs do not depend on those
 libraries: a program requires one of them beside Magpie, at the same version.
 */
 package metrics

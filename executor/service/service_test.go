@@ -71,6 +71,9 @@ func TestService(t *testing.T) {
 	require.NoError(t, s.Times.WriteTable(&times, 10))
 	require.Contains(t, times.String(), "slow")
 	require.Contains(t, s.Metrics.String(), "/magpie/tasks:tasks")
+	for outcome, n := range map[string]int{"ok": 2, "failed": 2, "panicked": 1, "cancelled": 1} {
+		require.Contains(t, s.Latencies.String(), fmt.Sprintf(`"%s":{"count":%d,`, outcome, n))
+	}
 	for page, says := range map[string]string{
 		"": "served", "dump": `executor "served"`, "stats": "/magpie/tasks", "trace?seconds=0.01": `{"traceEvents":[`,
 	} {
@@ -115,11 +118,13 @@ func TestServiceParts(t *testing.T) {
 	failed := map[string]error{}
 	s, err := service.New(executor.Config{Workers: 1}, service.Options{
 		Logger: slog.New(slog.NewTextHandler(log, nil)), NoLabels: true, NoTimes: true, NoWatch: true, NoTraces: true,
-		Failed: func(run *executor.Run, err error) { failed[run.Name()] = err },
+		NoLatencies: true,
+		Failed:      func(run *executor.Run, err error) { failed[run.Name()] = err },
 	})
 	require.NoError(t, err)
 	require.Error(t, s.Run(t.Context(), job("bad", func() error { return errBroken })))
 	require.Nil(t, s.Times)
+	require.Nil(t, s.Latencies)
 	require.Nil(t, s.Pages.Trace)
 	require.NoError(t, s.Close())
 	require.Len(t, failed, 1)

@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	},
 	"executor/experiment": {"deque", "executor/internal/enum", "executor/internal/policy", "internal/peer"},
 	"executor/httpdebug":  {"executor", "executor/metrics", "internal/xsync"},
-	"executor/metrics":    {"executor", "executor/host", "internal/xsync"},
+	"executor/metrics":    {"executor", "executor/host", "executor/observe", "internal/xsync"},
 	"executor/parallel":   {"executor", "internal/hugepage", "internal/left", "internal/xatomic", "internal/xsync"},
 	"executor/pipeline": {
 		"executor", "internal/left", "internal/xatomic", "internal/xsync", "internal/pad", "internal/errfmt",

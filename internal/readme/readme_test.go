@@ -162,6 +162,18 @@ func headings(text string) (all []string) {
 	return all
 }
 
+// TestContents: a page that begins with links to its sections has one to each, in their order.
+func TestContents(t *testing.T) {
+	for _, page := range []string{"BENCHMARKS.md", "executor/RECIPES.md"} {
+		text := read(t, page)
+		var listed []string
+		for _, m := range regexp.MustCompile(`(?m)^- \[.*\]\(#(.*)\)$`).FindAllStringSubmatch(text, -1) {
+			listed = append(listed, m[1])
+		}
+		require.Equal(t, headings(text)[1:], listed, page)
+	}
+}
+
 // TestCommands checks that the packages named after "go run" and "go test" exist.
 func TestCommands(t *testing.T) {
 	text := read(t, "README.md")

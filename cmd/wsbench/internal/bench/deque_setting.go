@@ -9,7 +9,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 )
 
-// parseDeque reads the Deque of a [Setting]: a kind, then the options of executor.Config for it, each after a plus
+// parseDeque reads the Deque of a [Setting]: a kind, then the options of Config.Experiment for it, each after a plus
 // sign, as in "padws+half+capacity=64+blocksize=8". half and block are values of Config.Experiment.Steal.
 func parseDeque(setting string) (cfg executor.Config, err error) {
 	name, options, more := strings.Cut(setting, "+")
