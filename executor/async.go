@@ -197,12 +197,12 @@ func (c observedCall) make(w *Worker, ctx context.Context) error {
 func execFuture(w *Worker, it *Item) *Item {
 	f := futureOf(it)
 	if !f.claim() { // it was cancelled
-		partsOf(w).skip()
+		partsOf(w).skip(it.Body.Run())
 		return nil
 	}
 	err := f.begin()
 	if err != nil {
-		partsOf(w).skip()
+		partsOf(w).skip(it.Body.Run())
 	} else {
 		before := w.labels.set
 		// In a nested wait the task below may have set labels of its own.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/host"
@@ -73,6 +74,9 @@ func (c Config) checked(chosen chosen, wrong ...error) (*settings, error) {
 	s.resolveCallers(bad)
 	if s.Name == "" {
 		s.Name = "magpie"
+	}
+	if strings.ContainsFunc(s.Name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		bad("Name is %q: give one without control characters, for the names of threads and for logs", s.Name)
 	}
 	for i, o := range s.Observers {
 		if o == nil {

@@ -26,6 +26,7 @@ func TestBadConfig(t *testing.T) {
 		says string
 	}{
 		{executor.Config{Workers: -1}, "Config.Workers is -1"},
+		{executor.Config{Name: "two\nlines"}, `Config.Name is "two\nlines"`},
 		{executor.Config{Workers: executor.MaxWorkers + 1}, "Config.Workers is 4097"},
 		{executor.Config{Threads: host.Threads{Nice: -1}}, "Config.Threads.Nice is -1"},
 		{executor.Config{Threads: host.Threads{Nice: 20}}, "Config.Threads.Nice is 20"},

@@ -22,9 +22,9 @@ func (r *groupRun) openBatch(w *Worker, b *groupBatch, n int) *Item {
 
 // execBatch runs the item of a batch: the owner claims a function, and another worker takes half of them.
 func execBatch(w *Worker, it *Item) *Item {
-	w.uncount()
 	b := groupBatchOf(it)
 	r := groupRunOf(it.Body)
+	r.Run().Uncount(w)
 	p := partsOf(w)
 	if b.owner.Get() == w.id && !b.waiting.IsEmpty() {
 		if p.batch != b {

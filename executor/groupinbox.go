@@ -87,8 +87,8 @@ func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 
 // execInbox takes a batch. If the inbox still calls, it is the first item that thieves find, and then the batch.
 func execInbox(w *Worker, it *Item) (next *Item) {
-	w.uncount()
 	r := groupRunOf(it.Body)
+	r.Run().Uncount(w)
 	b, n, calls := r.awaitBatch(w)
 	units := int64(n)
 	if n > 1 {

@@ -46,8 +46,8 @@ func (r *groupRun) result() error {
 	return r.of.err.Get()
 }
 
-func execOpener(w *Worker, _ *Item) *Item {
-	w.uncount()
+func execOpener(w *Worker, it *Item) *Item {
+	it.Body.Run().Uncount(w)
 	partsOf(w).futures++
 	return nil
 }

@@ -143,7 +143,7 @@ func (r *JobRun) BeginWith(others iter.Seq[*Item]) { r.others = others }
 
 // Uncount leaves the item that w, the calling worker, is running out of the tasks in [Stats]. It is for items that only
 // push others.
-func (r *JobRun) Uncount(w *Worker) { w.uncount() }
+func (r *JobRun) Uncount(w *Worker) { w.counts.overhead++ }
 
 // Inject makes an item of the run available to all workers. It is for items that the job has held back. A running item
 // uses [Worker.Push] instead.

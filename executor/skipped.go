@@ -6,15 +6,15 @@ package executor
 //
 //go:noinline
 func (r *JobRun) SkipTask(w *Worker, task *TaskInfo, cause error) {
-	partsOf(w).skip()
+	partsOf(w).skip(r)
 	if r.Observed() {
 		r.tellSkip(w, task, cause)
 	}
 }
 
-// skip counts the item being run as a skipped task. It publishes that at once: a worker that skips nothing has no more
-// to publish.
-func (w *workerParts) skip() {
-	w.uncount()
+// skip counts the item of r being run as a skipped task. It publishes that at once: a worker that skips nothing has no
+// more to publish.
+func (w *workerParts) skip(r *JobRun) {
+	r.Uncount(&w.Worker)
 	w.skipped.Store(w.skipped.Load() + 1)
 }

@@ -4,7 +4,8 @@ import "context"
 
 // An awaited is what a worker waits for inside a task: a run, a fork or child, or a future. The waiting task may hold a
 // lock that another item wants. So the worker runs only items that the awaited comes from, which find looks for, and
-// others that it meets go to the injector. The waiting worker calls the methods.
+// others that it meets go to the injector. The waiting worker calls the methods. If the end may come from another item,
+// a spare is due meanwhile: see spares.Ledger.Hold.
 type awaited interface {
 	isOver() bool
 

@@ -92,9 +92,6 @@ func (w *Worker) Push(it *Item) {
 	}
 }
 
-// uncount leaves the item being run out of the tasks in [Stats].
-func (w *Worker) uncount() { w.counts.overhead++ }
-
 // pushAside pushes an item to a lane that is not direct.
 func (w *Worker) pushAside(it *Item) {
 	if effect := w.lane.PushPlain(it); effect == deque.Nothing {

@@ -28,11 +28,11 @@ const circle = 4
 
 // door is how many names of the kernel that are not exported the files above it use: what a package of the kernel's own
 // would have to export. A change that removes some lowers it, and none may raise it.
-const door = 274
+const door = 273
 
 // workerFields and workerMethods are how many a Worker has, the part of a worker that the kernel knows. A change that
 // removes some lowers them, and none may raise them.
-const workerFields, workerMethods = 14, 61
+const workerFields, workerMethods = 14, 60
 
 // TestKernelNamesNoFeature: the kernel of package executor names nothing above it. What stands on it has no larger
 // circle, and uses no more of it, than it did.
