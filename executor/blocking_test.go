@@ -140,7 +140,7 @@ func TestBlockingInside(t *testing.T) {
 			if c.name == "run within" {
 				stores = openStores // a task on the spare waits without Blocking: no thief sees what the spare hides
 			}
-			for _, s := range stores {
+			for _, s := range testkit.Part(t, stores) {
 				for _, w := range []int{1, 2} {
 					t.Run(fmt.Sprintf("%v/W=%d", s, w), func(t *testing.T) {
 						ex := newExecutor(t, s.in(executor.Config{Workers: w, Spares: 2}))
@@ -281,7 +281,7 @@ func TestBlockingFlushes(t *testing.T) {
 // The first spare of an executor with one worker starts in the middle of graphs and forks.
 func TestBlockingEndsAlone(t *testing.T) {
 	for _, p := range testkit.Thorough(t, usable()) {
-		for _, s := range forkStores {
+		for _, s := range testkit.Part(t, forkStores) {
 			t.Run(fmt.Sprintf("%v/%v", p, s), func(t *testing.T) {
 				for round := range testkit.Scale(30) {
 					ex := newExecutor(t, s.in(executor.Config{Workers: 1, Experiment: experiment.Options{Policy: p}}))

@@ -231,7 +231,7 @@ func TestWaitKeepsNothing(t *testing.T) {
 			return func() error { _, err := f.Wait(); return err }
 		})},
 	} {
-		for _, s := range forkStores {
+		for _, s := range testkit.Part(t, forkStores) {
 			t.Run(fmt.Sprintf("%s/%v", c.name, s), func(t *testing.T) {
 				ex := newExecutor(t, s.in(executor.Config{Workers: 1, Spares: 3}))
 				within(t, ex, func() { require.NoError(t, c.run(ex)) })

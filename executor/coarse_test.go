@@ -29,7 +29,7 @@ func (m *meeting) wait() {
 // all run at the same time. Thieves may come late, when the worker that forked runs one of them.
 func TestCoarseForks(t *testing.T) {
 	const workers = 8
-	for _, s := range openStores {
+	for _, s := range testkit.Part(t, openStores) {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%v/late=%v", s, late), func(t *testing.T) {
 				ex := newExecutor(t, s.in(executor.Config{Workers: workers}))
@@ -84,7 +84,7 @@ func fork(t *testing.T, ex *executor.Executor, n int, before func(), begun *atom
 // TestCoarseHalves: a worker that forks one half of its work and goes on with the other does not keep the first from
 // a thief, however late the thief comes.
 func TestCoarseHalves(t *testing.T) {
-	for _, s := range openStores {
+	for _, s := range testkit.Part(t, openStores) {
 		t.Run(s.String(), func(t *testing.T) {
 			ex := newExecutor(t, s.in(executor.Config{Workers: 2}))
 			within(t, ex, func() {
@@ -107,7 +107,7 @@ func TestCoarseHalves(t *testing.T) {
 
 // TestCoarseStatements: thieves get two forks of one function that are two statements, of different types or of one.
 func TestCoarseStatements(t *testing.T) {
-	for _, s := range openStores {
+	for _, s := range testkit.Part(t, openStores) {
 		t.Run(s.String(), func(t *testing.T) {
 			ex := newExecutor(t, s.in(executor.Config{Workers: 3}))
 			within(t, ex, func() {

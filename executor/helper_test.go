@@ -195,11 +195,11 @@ func TestHelpersShareTheInjector(t *testing.T) {
 // item while there is another.
 func TestHelpersMeet(t *testing.T) {
 	onEach(t, []int{3}, func(t *testing.T, ex *executor.Executor) {
-		rounds := testkit.Scale(20000)
+		rounds, most := testkit.Scale(20000), min(testkit.Patience/4, time.Duration(testkit.Scale(15_000))*time.Millisecond)
 		l := newLayer("meeting", nil)
 		l.first = func(w *executor.Worker, _ *executor.Item) *executor.Item {
 			begin := time.Now() // with fewer cores than workers that stay awake, a round takes some time slices
-			for round := 0; round < rounds && time.Since(begin) < testkit.Patience/4; round++ {
+			for round := 0; round < rounds && time.Since(begin) < most; round++ {
 				met := barrier{n: 3}
 				meet := func(*executor.Worker, *executor.Item) *executor.Item {
 					met.meet()

@@ -57,22 +57,29 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
-// onEach runs a test under several policies: under the first two with each number of workers, under others that the
-// seed draws with one of these. Each run of all tests so comes to every policy often; MAGPIE_TESTS=all runs each test
-// under all.
+// onEach runs a test under several policies: under the first two with each number of workers, and under two others that
+// the seed draws, with a number that it draws. If tests are to be quick that is the first, and one other. Each run of
+// all tests so comes to every policy often; MAGPIE_TESTS=all runs each test under all.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
-	for i, p := range testkit.Thorough(t, usable()) {
-		numbers := workers
-		if i >= 2 {
-			k := i % len(workers)
-			numbers = workers[k : k+1]
+	type setting struct {
+		policy  string
+		workers int
+	}
+	var all []setting
+	for _, p := range usable() {
+		for _, n := range workers {
+			all = append(all, setting{p, n})
 		}
-		for _, n := range numbers {
-			t.Run(fmt.Sprintf("%v/W=%d", p, n), func(t *testing.T) {
-				ex := newExecutor(t, executor.Config{Workers: n, Experiment: experiment.Options{Policy: p}})
-				within(t, ex, func() { f(t, ex) })
-			})
-		}
+	}
+	policies, others := 2, 2
+	if testkit.Quick() {
+		policies, others = 1, 1
+	}
+	for _, s := range testkit.Draw(t, all, policies*len(workers), others) {
+		t.Run(fmt.Sprintf("%v/W=%d", s.policy, s.workers), func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: s.workers, Experiment: experiment.Options{Policy: s.policy}})
+			within(t, ex, func() { f(t, ex) })
+		})
 	}
 }
 

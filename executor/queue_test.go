@@ -250,7 +250,7 @@ func TestQueueOverflows(t *testing.T) {
 
 // TestQueueForkInBlocking: a fork that is made inside Blocking is taken by others, although they sleep.
 func TestQueueForkInBlocking(t *testing.T) {
-	for _, s := range forkStores {
+	for _, s := range testkit.Part(t, forkStores) {
 		t.Run(s.String(), func(t *testing.T) {
 			ex := newExecutor(t, s.in(executor.Config{Workers: 2}))
 			within(t, ex, func() {

@@ -302,7 +302,7 @@ func TestScopeAtOnce(t *testing.T) {
 
 // Close waits for a run with all that it forks and starts after that.
 func TestScopeAndClose(t *testing.T) {
-	for _, s := range forkStores {
+	for _, s := range testkit.Part(t, forkStores) {
 		for _, workers := range someWorkers {
 			t.Run(fmt.Sprintf("W=%d/%v", workers, s), func(t *testing.T) {
 				ex, err := executor.New(s.in(executor.Config{Workers: workers}))

@@ -81,7 +81,7 @@ func large(n int) int {
 // TestAllocations: a rerun of a graph allocates a constant amount, for any size and shape of the graph.
 func TestAllocations(t *testing.T) {
 	for name, build := range shapes {
-		for _, w := range []int{1, 2} {
+		for _, w := range testkit.Part(t, []int{1, 2}) {
 			for _, n := range []int{10, 1000, large(100_000)} {
 				t.Run(fmt.Sprintf("%s/W=%d/n=%d", name, w, n), func(t *testing.T) {
 					ex := newExecutor(t, executor.Config{Workers: w})

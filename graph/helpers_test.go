@@ -57,8 +57,9 @@ func run(t testing.TB, ex *executor.Executor, ctx context.Context, g *graph.Grap
 	return err
 }
 
-// everyExecutor runs f as a subtest for each of a number of workers under each policy. The largest number of workers is
-// tried with Config.Experiment.Verbatim, too, under the last policy alone if tests are to be quick.
+// everyExecutor runs f as a subtest for each of a number of workers under the first two policies, and under others that
+// the seed draws. The largest number of workers is tried with Config.Experiment.Verbatim, too. If tests are to be quick
+// that is the first policy, and one other with a number of workers that is drawn.
 func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	everyExecutorWith(t, executor.Config{}, workers, f)
 }
@@ -67,24 +68,28 @@ func everyExecutor(t *testing.T, workers []int, f func(t *testing.T, ex *executo
 func everyExecutorWith(
 	t *testing.T, cfg executor.Config, workers []int, f func(t *testing.T, ex *executor.Executor),
 ) {
-	policies := testkit.Some(t, testkit.Usable(experiment.Policies(), experiment.Available))
-	for i, policy := range policies {
+	type setting struct {
+		name string
+		cfg  executor.Config
+	}
+	var all []setting
+	for _, policy := range testkit.Usable(experiment.Policies(), experiment.Available) {
+		cfg := cfg
+		cfg.Experiment.Policy = policy
 		for _, w := range workers {
-			t.Run(fmt.Sprintf("%v/W=%d", policy, w), func(t *testing.T) {
-				cfg := cfg
-				cfg.Workers, cfg.Experiment.Policy = w, policy
-				f(t, newExecutor(t, cfg))
-			})
+			cfg.Workers = w
+			all = append(all, setting{fmt.Sprintf("%v/W=%d", policy, w), cfg})
 		}
-		if testkit.Quick() && i < len(policies)-1 {
-			continue
-		}
-		w := slices.Max(workers)
-		t.Run(fmt.Sprintf("%v/W=%d/verbatim", policy, w), func(t *testing.T) {
-			cfg := cfg
-			cfg.Workers, cfg.Experiment.Policy, cfg.Experiment.Verbatim = w, policy, true
-			f(t, newExecutor(t, cfg))
-		})
+		cfg.Workers, cfg.Experiment.Verbatim = slices.Max(workers), true
+		all = append(all, setting{fmt.Sprintf("%v/W=%d/verbatim", policy, cfg.Workers), cfg})
+	}
+	each := len(workers) + 1
+	first, others := 2*each, each
+	if testkit.Quick() {
+		first, others = each, 1
+	}
+	for _, s := range testkit.Draw(t, all, first, others) {
+		t.Run(s.name, func(t *testing.T) { f(t, newExecutor(t, s.cfg)) })
 	}
 }
 

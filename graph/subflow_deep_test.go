@@ -45,9 +45,9 @@ func chain(levels int, after *atomic.Int64, bottom leaf) *graph.Graph {
 // to fail at the bottom, to be cancelled there, and to be waited for by a task.
 func TestSubflowFar(t *testing.T) {
 	levels := farLevels()
-	for _, cfg := range []executor.Config{
+	for _, cfg := range testkit.Part(t, []executor.Config{
 		{Workers: 1}, {Workers: 2}, {Workers: 2, Experiment: experiment.Options{Verbatim: true}},
-	} {
+	}) {
 		t.Run(fmt.Sprintf("W=%d/verbatim=%v", cfg.Workers, cfg.Experiment.Verbatim), func(t *testing.T) {
 			ex := newExecutor(t, cfg)
 			var after atomic.Int64

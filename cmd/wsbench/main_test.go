@@ -105,7 +105,7 @@ func TestBadInput(t *testing.T) {
 		{"run chain -again workers", `for flag -again: what is "workers"? A condition is a setting and its values`},
 		{"run chain -workers 2 -again workers=3", "-again workers=3: nothing with that is to be measured"},
 		{"deque owner -again thieves=2", "-again thieves=2: nothing with that is to be measured"},
-		{"run chain -workers 1 -again workers=1 -loop -format json", "in one setting, and there are 2 settings"},
+		{"run chain -n 5 -workers 1 -again workers=1 -loop -format json", "in one setting, and there are 2 settings"},
 		{"run chain -loop", "-loop needs -format json"},
 		{"run chain -keep -format json", "-keep is of -loop"},
 		{"run chain fib -n 10 -loop -format json", "a loop repeats one workload, and 2 are to run"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/magpie-go/magpie/deque"
@@ -19,35 +20,39 @@ var errTest = errors.New("test")
 
 // onEach runs a test on executors with several numbers of workers, deques, ways to fork and grains. With the default
 // kind of deque all combinations are run; with each other kind one, and the seed chooses how it forks. If tests are to
-// be quick, the seed chooses one way to fork for each number of workers.
+// be quick, the seed chooses one way to fork and two grains for each number of workers, and two of the other kinds.
 func onEach(t *testing.T, test func(t *testing.T, o parallel.Options)) {
 	turn := int(testkit.Seed(t) % 1024)
-	for _, workers := range []int{1, 2, 4} {
-		on := func(d deque.Kind, forks string, grains ...int) {
-			ex, err := fixture.New(t, fixture.Beside(t, executor.Config{
-				Workers: workers, Experiment: experiment.Options{Deque: d, Forks: forks},
-			}))
-			require.NoError(t, err)
-			for _, grain := range grains {
-				t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {
-					testkit.Within(t, testkit.Patience, func() { test(t, parallel.Options{Executor: ex, Grain: grain}) })
-				})
-			}
-			require.NoError(t, ex.Close())
+	on := func(workers int, d deque.Kind, forks string, grains ...int) {
+		ex, err := fixture.New(t, fixture.Beside(t, executor.Config{
+			Workers: workers, Experiment: experiment.Options{Deque: d, Forks: forks},
+		}))
+		require.NoError(t, err)
+		for _, grain := range grains {
+			t.Run(fmt.Sprintf("W=%d/%v-%v/grain=%d", workers, d, forks, grain), func(t *testing.T) {
+				testkit.Within(t, testkit.Patience, func() { test(t, parallel.Options{Executor: ex, Grain: grain}) })
+			})
 		}
-		ways := experiment.Forks()
-		some := ways
+		require.NoError(t, ex.Close())
+	}
+	ways := experiment.Forks()
+	for _, workers := range []int{1, 2, 4} {
+		some, grains := ways, []int{0, 1, 7, 100_000}
 		if testkit.Quick() {
-			some = ways[(turn+workers)%len(ways):][:1]
+			some, grains = ways[(turn+workers)%len(ways):][:1], testkit.Draw(t, grains, 1, 1)
 		}
 		for _, forks := range some {
-			on(deque.KindChaseLev, forks, 0, 1, 7, 100_000)
+			on(workers, deque.KindChaseLev, forks, grains...)
 		}
-		for i, d := range deque.Kinds() {
-			if d != deque.KindChaseLev && !d.FIFO() && workers == 2 { // loops fork
-				on(d, ways[(turn+i)%len(ways)], 0)
-			}
-		}
+	}
+	others := slices.DeleteFunc(slices.Clone(deque.Kinds()), func(d deque.Kind) bool {
+		return d == deque.KindChaseLev || d.FIFO() // loops fork
+	})
+	if testkit.Quick() {
+		others = testkit.Draw(t, others, 0, 2)
+	}
+	for i, d := range others {
+		on(2, d, ways[(turn+i)%len(ways)], 0)
 	}
 }
 

@@ -32,7 +32,7 @@ func TestLimit(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 4})
 	require.NoError(t, err)
 	defer ex.Close()
-	const n = 3000
+	n := max(500, testkit.Scale(3000))
 	for limit := 1; limit <= 3; limit++ {
 		for _, grain := range []int{0, 1, 100} {
 			o := parallel.Options{Executor: ex, Grain: grain, Workers: limit}

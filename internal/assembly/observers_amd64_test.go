@@ -56,15 +56,13 @@ var onPath = []string{
 // for the functions of mayObserve.
 func TestObserversAreFree(t *testing.T) {
 	temp := t.TempDir()
-	overlay := map[string]string{}
+	overlay := withUser(t, temp)
 	add := func(target, text string) {
 		target, err := filepath.Abs(target)
 		require.NoError(t, err)
 		overlay[target] = filepath.Join(temp, strings.ReplaceAll(filepath.ToSlash(target), "/", "_"))
 		require.NoError(t, os.WriteFile(overlay[target], []byte(text), 0o666))
 	}
-	add("../user/user.go", user) // the package exists in the overlay only
-	with := overlayOf(t, t.TempDir(), overlay)
 	var cut []string
 	for file, more := range map[string]string{
 		"observers": "\ntype noObservers struct{}\n", "observing": "", "observedrun": "",
@@ -86,7 +84,7 @@ func TestObserversAreFree(t *testing.T) {
 	var differ []string
 	compared := map[string]bool{}
 	for _, pkg := range []string{"executor", "executor/pipeline", "executor/pool", "graph", "internal/user"} {
-		a, b := instructions(t, pkg, "-overlay", with), instructions(t, pkg, "-overlay", without)
+		a, b := instructions(asIs(t, pkg)), instructions(listing(t, pkg, "-overlay", without))
 		for f, code := range a {
 			name := typeArgs.ReplaceAllString(f, "[]")
 			compared[name] = true

@@ -39,7 +39,7 @@ func TestSeamIsFree(t *testing.T) {
 	var differ []string
 	deques := false
 	for _, pkg := range []string{"executor", "graph"} {
-		with, without := instructions(t, pkg), instructions(t, pkg, "-overlay", file)
+		with, without := instructions(asIs(t, pkg)), instructions(listing(t, pkg, "-overlay", file))
 		require.Equal(t, slices.Sorted(maps.Keys(without)), slices.Sorted(maps.Keys(with)))
 		require.Greater(t, len(with), 50, "is the listing of %s parsed correctly?", pkg)
 		deques = deques || slices.ContainsFunc(slices.Collect(maps.Keys(with)), isPush)
@@ -68,17 +68,39 @@ var (
 // compiler chooses between them.
 var turned = strings.NewReplacer("JHI", "JCS", "JCC", "JLS", "JGT", "JLT", "JGE", "JLE")
 
-// instructions compiles a package and returns the names of each function's instructions, sorted.
-func instructions(t *testing.T, pkg string, flags ...string) map[string][]string {
-	t.Helper()
-	code := listing(t, pkg, flags...)
-	for _, lines := range code {
-		for i, line := range lines {
-			lines[i] = turned.Replace(instruction.FindStringSubmatch(line)[1])
+// instructions returns the names of the instructions of each function of a listing, sorted.
+func instructions(listing map[string][]string) map[string][]string {
+	names := map[string][]string{}
+	for f, lines := range listing {
+		for _, line := range lines {
+			names[f] = append(names[f], turned.Replace(instruction.FindStringSubmatch(line)[1]))
 		}
-		slices.Sort(lines)
+		slices.Sort(names[f])
 	}
-	return code
+	return names
+}
+
+// listed has the results of asIs.
+var listed = map[string]map[string][]string{}
+
+// asIs returns the listing of a package without changes, or of internal/user, which has the text of user. The tests
+// share it.
+func asIs(t *testing.T, pkg string) map[string][]string {
+	t.Helper()
+	if listed[pkg] == nil {
+		listed[pkg] = listing(t, pkg, "-overlay", overlayOf(t, t.TempDir(), withUser(t, t.TempDir())))
+	}
+	return listed[pkg]
+}
+
+// withUser returns the files of an overlay in which the package internal/user exists.
+func withUser(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	file := filepath.Join(dir, "user.go")
+	require.NoError(t, os.WriteFile(file, []byte(user), 0o666))
+	target, err := filepath.Abs("../user/user.go")
+	require.NoError(t, err)
+	return map[string]string{target: file}
 }
 
 // overlayOf writes a file for go's -overlay flag, by which the build reads other files in place of those named.

@@ -10,17 +10,20 @@ import (
 	"strings"
 )
 
-// rounds is the number of commits within which the tests of every package run at length.
-const rounds = 40
+// Packages take turns at length. Of those that import what the change touches each has one turn in nearTurns, and of
+// the others one in farTurns.
+const (
+	nearTurns = 3
+	farTurns  = 12
+)
 
 // A change is what is checked.
 type change struct {
-	what    string   // the commits
-	commits int      // in the change
-	count   int      // in all
+	what    string
 	turn    uint64   // of checks that take turns: a number made of the last commit's name
 	touched []string // packages with files in the change, as ./executor
-	long    []string // packages whose tests run at length: those touched, those that import them, and some others
+	near    []string // those that import these, or whose tests do
+	long    []string // packages whose tests run at length: those touched, and those whose turn it is
 	rest    []string // the other packages
 }
 
@@ -40,6 +43,7 @@ func words(list []string) string {
 func (c *change) environ() []string {
 	return []string{
 		"TOUCHED=" + strings.Join(c.touched, " "),
+		"NEAR=" + strings.Join(c.near, " "),
 		"LONG=" + strings.Join(c.long, " "),
 		"REST=" + strings.Join(c.rest, " "),
 		"TURN=" + strconv.FormatUint(c.turn, 10),
@@ -64,11 +68,7 @@ func committed(root, since string) (*change, error) {
 			return nil, err
 		}
 	}
-	count, err := number(root, "HEAD")
-	if err != nil {
-		return nil, err
-	}
-	c := &change{count: count, commits: count, what: "all that there is"}
+	c := &change{what: "all that there is"}
 	head, err := git(root, "rev-parse", "HEAD")
 	if err != nil {
 		return nil, err
@@ -77,13 +77,12 @@ func committed(root, since string) (*change, error) {
 	if c.turn, err = strconv.ParseUint(head[:digits], 16, 64); err != nil {
 		return nil, err
 	}
-	files := ""
-	if since == "" {
-		files, err = git(root, "ls-files")
-	} else if c.commits, err = number(root, since+"..HEAD"); err == nil {
-		c.what = fmt.Sprintf("%d commits after %.10s", c.commits, since)
-		files, err = git(root, "diff", "--name-only", since, "HEAD")
+	list := []string{"ls-files"}
+	if since != "" {
+		c.what = fmt.Sprintf("what comes after %.10s", since)
+		list = []string{"diff", "--name-only", since, "HEAD"}
 	}
+	files, err := git(root, list...)
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +125,9 @@ type pkg struct {
 	tests   []string // of its tests
 }
 
-// sort finds the packages that files belong to, and those that their tests concern.
+// sort finds the packages that files belong to, those near them, and those whose tests run at length.
 func (c *change) sort(all []pkg, files []string) {
-	touched, long := make(map[string]bool), make(map[string]bool)
+	touched := make(map[string]bool)
 	code := make(map[string]bool) // packages whose code has changed, or that of what they import
 	for _, name := range files {
 		for dir := "./" + path.Dir(name); dir != "."; dir = pathDir(dir) {
@@ -151,19 +150,17 @@ func (c *change) sort(all []pkg, files []string) {
 		}
 	}
 	for i, p := range all {
-		turn := false // the packages take turns with the commits
-		for k := range min(c.commits, rounds) {
-			turn = turn || (c.count-k)%rounds == i%rounds
-		}
-		if turn || touched[p.dir] || code[p.dir] || slices.ContainsFunc(p.tests, isCode) {
-			long[p.dir] = true
-		}
-	}
-	for _, p := range all {
-		if touched[p.dir] {
+		hasTurn := func(turns uint64) bool { return (c.turn+uint64(i))%turns == 0 }
+		long := hasTurn(farTurns)
+		switch {
+		case touched[p.dir]:
 			c.touched = append(c.touched, p.dir)
+			long = true
+		case code[p.dir] || slices.ContainsFunc(p.tests, isCode):
+			c.near = append(c.near, p.dir)
+			long = hasTurn(nearTurns)
 		}
-		if long[p.dir] {
+		if long {
 			c.long = append(c.long, p.dir)
 		} else {
 			c.rest = append(c.rest, p.dir)
@@ -205,14 +202,6 @@ func packagesOf(root string) (all []pkg, err error) {
 		all = append(all, p)
 	}
 	return all, nil
-}
-
-func number(root, revisions string) (int, error) {
-	out, err := git(root, "rev-list", "--count", revisions)
-	if err != nil {
-		return 0, err
-	}
-	return strconv.Atoi(out)
 }
 
 // git runs git in root.

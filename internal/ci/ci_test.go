@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -151,38 +152,35 @@ func TestSort(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		files         []string
-		touched, long string
+		touched, near string
 	}{
-		"code":          {[]string{"a/x.go"}, "./a", "./a ./b ./c ./d"},
-		"a test":        {[]string{"a/x_test.go"}, "./a", "./a"},
-		"what it reads": {[]string{"a/testdata/deep/x.txt"}, "./a", "./a"},
+		"code":          {[]string{"a/x.go"}, "./a", "./b ./c ./d"},
+		"a test":        {[]string{"a/x_test.go"}, "./a", ""},
+		"what it reads": {[]string{"a/testdata/deep/x.txt"}, "./a", ""},
 		"no package":    {[]string{"README.md", ".ci/run"}, "", ""},
-		"two":           {[]string{"c/x.go", "f/x_test.go"}, "./c ./f", "./c ./d ./f"},
+		"two":           {[]string{"c/x.go", "f/x_test.go"}, "./c ./f", "./d"},
 	} {
-		var got change
-		got.sort(all, c.files)
-		require.Equal(t, c.touched, strings.Join(got.touched, " "), name)
-		require.Equal(t, c.long, strings.Join(got.long, " "), name)
-		require.Len(t, got.rest, len(all)-len(got.long), name)
-	}
-}
-
-// Every package has its turn within some forty commits, however many of them land at a time.
-func TestTurns(t *testing.T) {
-	var all []pkg
-	for i := range 57 {
-		all = append(all, pkg{dir: fmt.Sprintf("./p%d", i)})
-	}
-	for _, commits := range []int{1, 3, 50} {
-		seen := make(map[string]bool)
-		for count := commits; count <= rounds+commits; count += commits {
-			c := change{count: count, commits: commits}
-			c.sort(all, nil)
-			for _, dir := range c.long {
-				seen[dir] = true
+		turns := make(map[string]int)
+		for turn := range uint64(farTurns) {
+			got := change{turn: turn}
+			got.sort(all, c.files)
+			require.Equal(t, c.touched, strings.Join(got.touched, " "), name)
+			require.Equal(t, c.near, strings.Join(got.near, " "), name)
+			require.Len(t, got.rest, len(all)-len(got.long), name)
+			for _, dir := range got.long {
+				turns[dir]++
 			}
 		}
-		require.Len(t, seen, len(all), "%d commits at a time", commits)
+		for _, p := range all {
+			want := 1
+			switch {
+			case slices.Contains(strings.Fields(c.touched), p.dir):
+				want = farTurns
+			case slices.Contains(strings.Fields(c.near), p.dir):
+				want = farTurns / nearTurns
+			}
+			require.Equal(t, want, turns[p.dir], "%s: %s", name, p.dir)
+		}
 	}
 }
 
@@ -217,9 +215,8 @@ func TestChanges(t *testing.T) {
 
 	c, err := committed(dir, "")
 	require.NoError(t, err)
-	require.Equal(t, []int{1, 2}, []int{c.commits, c.count})
 	require.Equal(t, []string{"./b"}, c.touched)
-	require.Contains(t, c.String(), "1 commits after")
+	require.Contains(t, c.String(), "what comes after")
 
 	c, err = uncommitted(dir)
 	require.NoError(t, err)

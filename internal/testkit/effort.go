@@ -15,7 +15,7 @@ type effort int
 
 const (
 	quick  effort = iota // a tenth of the repetitions
-	medium               // a third
+	medium               // a fifth
 	long                 // all repetitions
 	all                  // and all of what is drawn
 )
@@ -52,7 +52,7 @@ func Scale(n int) int {
 	case Quick():
 		n /= 10
 	case chosen == medium:
-		n /= 3
+		n /= 5
 	}
 	return max(1, n)
 }
@@ -84,16 +84,16 @@ func Thorough[T any](t testing.TB, values []T) []T {
 	if Quick() && !All() {
 		return Some(t, values)
 	}
-	return draw(t, values, 2, 2)
+	return Draw(t, values, 2, 2)
 }
 
 // Some returns the first of values and one of the others if Quick, and otherwise the first two and one of the others.
 func Some[T any](t testing.TB, values []T) []T {
 	t.Helper()
 	if Quick() {
-		return draw(t, values, 1, 1)
+		return Draw(t, values, 1, 1)
 	}
-	return draw(t, values, 2, 1)
+	return Draw(t, values, 2, 1)
 }
 
 // Part returns a tenth of values if Quick, at least one, and otherwise all of them.
@@ -102,11 +102,11 @@ func Part[T any](t testing.TB, values []T) []T {
 	if !Quick() {
 		return values
 	}
-	return draw(t, values, 0, (len(values)+9)/10)
+	return Draw(t, values, 0, (len(values)+9)/10)
 }
 
-// draw returns the first of values and some of the others, which the seed draws, or all values if All.
-func draw[T any](t testing.TB, values []T, first, others int) []T {
+// Draw returns the first of values and some of the others, which the seed draws, or all values if All.
+func Draw[T any](t testing.TB, values []T, first, others int) []T {
 	t.Helper()
 	if All() || len(values) <= first+others {
 		return values

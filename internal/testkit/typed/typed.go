@@ -65,15 +65,17 @@ func (p *Package) Check(info *types.Info) (*types.Package, error) {
 	return config.Check(p.dir, p.Set, slices.Collect(maps.Values(p.Files)), info)
 }
 
-// CheckWith checks the types of the package with another text of one file.
-func (p *Package) CheckWith(name, text string) error {
-	changed, err := parser.ParseFile(p.Set, name, text, parser.SkipObjectResolution)
-	if err != nil {
-		return err
-	}
+// CheckWith checks the types of the package with other texts of some of its files, by name.
+func (p *Package) CheckWith(texts map[string]string) error {
 	other := *p
 	other.Files = maps.Clone(p.Files)
-	other.Files[name] = changed
-	_, err = other.Check(nil)
+	for name, text := range texts {
+		changed, err := parser.ParseFile(p.Set, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		other.Files[name] = changed
+	}
+	_, err := other.Check(nil)
 	return err
 }

@@ -16,10 +16,11 @@ func TestPackage(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, pkg.Scope().Lookup("Root"))
 	require.NotEmpty(t, info.Uses)
-	require.NoError(t, p.CheckWith("module.go", "package module\n"))
-	require.ErrorContains(t, p.CheckWith("module.go", "package module\nvar x = gone\n"), "undefined: gone")
-	require.Error(t, p.CheckWith("module.go", "package"))
-	require.NoError(t, p.CheckWith("module.go", "package module\n"), "an earlier text was kept")
+	with := func(text string) error { return p.CheckWith(map[string]string{"module.go": text}) }
+	require.NoError(t, with("package module\n"))
+	require.ErrorContains(t, with("package module\nvar x = gone\n"), "undefined: gone")
+	require.Error(t, with("package"))
+	require.NoError(t, with("package module\n"), "an earlier text was kept")
 }
 
 func TestLoad(t *testing.T) {

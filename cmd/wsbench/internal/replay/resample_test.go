@@ -8,6 +8,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/internal/environment"
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -78,9 +79,11 @@ func TestPairs(t *testing.T) {
 		k := slices.IndexFunc(printedFig2Of004, func(p printed) bool { return p.figures == f.File })
 		require.Len(t, printedFig2Of004[k].values, drawn, "figure %d: a value of the document has no row", i)
 	}
-	again, err := fig2Of004.section(d)
-	require.NoError(t, err)
-	require.Equal(t, s.Figures, again.Figures)
+	if !testkit.Quick() {
+		again, err := fig2Of004.section(d)
+		require.NoError(t, err)
+		require.Equal(t, s.Figures, again.Figures)
+	}
 	speeds, err := fig3Of004.section(d)
 	require.NoError(t, err)
 	require.Len(t, speeds.Figures, 6)
