@@ -159,11 +159,11 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
 	served := map[string]bool{}
-	stop, err := w.q.Follow(ctx, func(key string, data []byte) {
+	stop, err := w.q.Follow(ctx, jet.Follower{Note: func(key string, data []byte) {
 		if name := key[len(classKey("")):]; !served[name] {
 			served[name] = w.serve(pool, name, data)
 		}
-	}, func() {}, classKeys)
+	}}, classKeys)
 	if err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}

@@ -51,7 +51,7 @@ func (q *Queue) read(ctx context.Context, f func(jetstream.KeyValueEntry), patte
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	found := false
-	stop, err := q.follow(ctx, f, func() { found = true; cancel() }, patterns, opts...)
+	stop, err := q.follow(ctx, func() {}, f, func() { found = true; cancel() }, patterns, opts...)
 	if err != nil {
 		return err
 	}
@@ -63,25 +63,34 @@ func (q *Queue) read(ctx context.Context, f func(jetstream.KeyValueEntry), patte
 	return nil
 }
 
-// Follow calls f with the notes whose keys match one of some patterns, those there are and those to come, until stop is
-// called. After those there are it calls all. It goes on after a restart of the server, and then begins with those there
-// are again.
-func (q *Queue) Follow(ctx context.Context, f func(key string, value []byte), all func(), patterns ...string) (
-	stop func(), err error) {
-	return q.follow(ctx, func(e jetstream.KeyValueEntry) { f(e.Key(), e.Value()) }, all, patterns,
-		jetstream.IgnoreDeletes())
+// A Follower is told of notes.
+type Follower struct {
+	Begin func()                         // those that there are come next, and earlier ones may be gone; may be nil
+	Note  func(key string, value []byte) // one that there is, or one that was written
+	All   func()                         // those that there were have come; may be nil
+}
+
+// Follow tells a follower of the notes whose keys match one of some patterns, those there are and those to come, until
+// stop is called. It goes on after a restart of the server, and then begins with those there are again.
+func (q *Queue) Follow(ctx context.Context, f Follower, patterns ...string) (stop func(), err error) {
+	tell := func(f func()) func() {
+		if f == nil {
+			return func() {}
+		}
+		return f
+	}
+	return q.follow(ctx, tell(f.Begin), func(e jetstream.KeyValueEntry) { f.Note(e.Key(), e.Value()) }, tell(f.All),
+		patterns, jetstream.IgnoreDeletes())
 }
 
 // follow is Follow, with entries.
-func (q *Queue) follow(ctx context.Context, f func(jetstream.KeyValueEntry), all func(), patterns []string,
-	opts ...jetstream.WatchOpt) (stop func(), err error) {
+func (q *Queue) follow(ctx context.Context, begin func(), f func(jetstream.KeyValueEntry), all func(),
+	patterns []string, opts ...jetstream.WatchOpt) (stop func(), err error) {
 	what := "follow " + strings.Join(patterns, ", ")
-	kv, err := q.records(ctx)
-	if err != nil {
-		return nil, q.explain(what, err)
-	}
-	stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		return kv.WatchFiltered(context.WithoutCancel(ctx), slices.Clone(patterns), opts...) // which writes to its patterns
+	ever := context.WithoutCancel(ctx) // a watcher lasts as long as its context
+	stop, err = q.watch(ctx, func(place) (jetstream.KeyWatcher, error) {
+		begin()
+		return q.kv.WatchFiltered(ever, slices.Clone(patterns), opts...) // which writes to its patterns
 	}, func(e jetstream.KeyValueEntry) {
 		if e == nil {
 			all()

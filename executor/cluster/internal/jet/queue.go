@@ -38,6 +38,7 @@ type Queue struct {
 	c          Config
 	nc         *nats.Conn
 	js         jetstream.JetStream
+	kv         jetstream.KeyValue // the records, for watchers
 	gets       *reader
 	reconnects *reconnects
 	clock      clock
@@ -63,6 +64,10 @@ func Open(ctx context.Context, nc *nats.Conn, c Config) (*Queue, error) {
 		if err := q.ensure(ctx, sc); err != nil {
 			return nil, q.explain("open stream "+sc.Name, err)
 		}
+	}
+	q.kv, err = asked(ctx, func(ctx context.Context) (jetstream.KeyValue, error) { return js.KeyValue(ctx, q.bucket()) })
+	if err != nil {
+		return nil, q.explain("open the records", err)
 	}
 	if q.gets, err = newReader(nc); err != nil {
 		return nil, q.explain("read answers", err)
@@ -178,11 +183,6 @@ func asked[T any](ctx context.Context, f func(context.Context) (T, error)) (answ
 			return answer, err
 		}
 	}
-}
-
-// records opens the bucket of the records.
-func (q *Queue) records(ctx context.Context) (jetstream.KeyValue, error) {
-	return asked(ctx, func(ctx context.Context) (jetstream.KeyValue, error) { return q.js.KeyValue(ctx, q.bucket()) })
 }
 
 // stream opens a stream, and makes it if it is missing.
