@@ -99,7 +99,7 @@ func TestPullEnds(t *testing.T) {
 	nc, freeze := s.Freezable()
 	c := open(t, nc, long).Class("c")
 	require.NoError(t, c.Open(t.Context()))
-	leased := func() int {
+	leased := func() uint64 {
 		b, err := q.Backlog(t.Context())
 		require.NoError(t, err)
 		return b.Leased

@@ -3,7 +3,6 @@ package jet
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,38 +148,4 @@ func (q *Queue) count(ctx context.Context, stream, pattern string) (int, error) 
 		return 0, answer.Error
 	}
 	return answer.Total, nil
-}
-
-// IsEmpty implements protocol.Stock.
-func (q *Queue) IsEmpty(ctx context.Context) (bool, error) {
-	n, err := q.count(ctx, q.workStream(), q.work("*"))
-	return n == 0, q.explain("look at the queue", err)
-}
-
-// A Backlog is what waits in a queue.
-type Backlog struct {
-	Messages uint64 // in the work queue, those that are leased included
-	Leased   int    // to workers
-	Dead     uint64 // dead letters
-}
-
-// Backlog returns what waits.
-func (q *Queue) Backlog(ctx context.Context) (b Backlog, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	work, err := q.js.Stream(ctx, q.workStream())
-	if err != nil {
-		return b, q.explain("look at the queue", err)
-	}
-	b.Messages = work.CachedInfo().State.Msgs
-	consumers := work.ListConsumers(ctx)
-	for c := range consumers.Info() {
-		b.Leased += c.NumAckPending
-	}
-	dead, err := q.js.Stream(ctx, q.deadStream())
-	if err := errors.Join(consumers.Err(), err); err != nil {
-		return b, q.explain("look at the queue", err)
-	}
-	b.Dead = dead.CachedInfo().State.Msgs
-	return b, nil
 }

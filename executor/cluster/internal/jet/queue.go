@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
@@ -33,7 +34,7 @@ type Config struct {
 // defaultLook is arbitrary: a look is a message of a kilobyte, and records are gone seldom.
 const defaultLook = 30 * time.Second
 
-// A Queue is the streams of a queue. Any thread.
+// A Queue is the streams of a queue. Config and streams do not change after Open. Any thread.
 type Queue struct {
 	c          Config
 	nc         *nats.Conn
@@ -43,6 +44,7 @@ type Queue struct {
 	reconnects *reconnects
 	clock      clock
 	fresh      recent[string, time.Time] // the last PutObject of a content hash
+	was        atomic.Pointer[level]     // of the work stream, at the last IsEmpty
 }
 
 // freshObjects is arbitrary: an object that was forgotten is written again.
