@@ -109,6 +109,8 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 			"at most 100 of them", c.Name)
 	case c.Slots < 1:
 		return nil, fmt.Errorf("cluster: worker %s has %d slots", c.Name, c.Slots)
+	case c.Grace < 0:
+		return nil, fmt.Errorf("cluster: worker %s has a Grace of %v", c.Name, c.Grace)
 	}
 	q, err := c.Queue.open(ctx, nc)
 	if err != nil {
