@@ -40,12 +40,14 @@ func (q *Queue) watch(caller context.Context, open func(place) (jetstream.KeyWat
 				return
 			}
 			lost, forget = q.reconnects.until(ctx)
-			if w, at, err = opened(ctx); err != nil { // the server is not ready, or the connection is lost again
-				w = nil
-				select {
-				case <-ctx.Done():
-				case <-time.After(pause):
-				}
+			var failed error
+			if w, at, failed = opened(ctx); failed == nil {
+				continue
+			}
+			w = nil // the server is not ready, or the connection is lost again
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
 			}
 		}
 	}()
