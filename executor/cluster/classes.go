@@ -1,14 +1,11 @@
 package cluster
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
 )
 
 // A class is a set of functions. A partition's message goes to the class of what the partition calls, and a worker
@@ -104,26 +101,4 @@ func (c class) coverage(workers []notice) error {
 func decodeNotice(value []byte) (n notice, ok bool) {
 	err := json.Unmarshal(value, &n)
 	return n, err == nil && n.V == notesVersion
-}
-
-// workersOf returns the notices of the workers that live, in the order of their names.
-func workersOf(ctx context.Context, q *jet.Queue) ([]notice, error) {
-	notes, err := q.Notes(ctx, workerKeys)
-	if err != nil {
-		return nil, err
-	}
-	var workers []notice
-	for _, note := range notes {
-		n, ok := decodeNotice(note.Value)
-		if !ok {
-			continue
-		}
-		for i := range n.Running {
-			n.Running[i].Worker = n.Worker
-			n.Running[i].For += q.Since(note.Written)
-		}
-		workers = append(workers, n)
-	}
-	slices.SortFunc(workers, func(a, b notice) int { return strings.Compare(a.Worker, b.Worker) })
-	return workers, nil
 }

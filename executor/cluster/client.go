@@ -53,6 +53,7 @@ type Client struct {
 
 	target  target
 	journal journal
+	crew    crew
 	counts  clientCounts
 }
 
@@ -69,7 +70,10 @@ func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, err
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
-	return &Client{c: c, q: q, store: store, plans: jet.NewPlans(q, planBytes), journal: newJournal(q)}, nil
+	return &Client{
+		c: c, q: q, store: store,
+		plans: jet.NewPlans(q, planBytes), journal: newJournal(q), crew: newCrew(q),
+	}, nil
 }
 
 func (c *Client) report(err error) {
@@ -201,7 +205,7 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 	}
 	var come <-chan struct{}
 	for {
-		workers, err := workersOf(ctx, c.q)
+		workers, err := c.crew.now(ctx)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -119,6 +119,38 @@ func TestProgressCosts(t *testing.T) {
 	}
 }
 
+// TestAnnouncementsCost: the announcements of many workers are read once a second at most, by all that asks of runs.
+func TestAnnouncementsCost(t *testing.T) {
+	t.Parallel()
+	r := newRecords(t)
+	h := r.run("a", wire.Running, 1, 0)
+	const workers, each = 100, 1 << 10
+	for i := range workers {
+		r.put(fmt.Sprint("w.w", i), map[string]any{"v": 1, "worker": fmt.Sprint("w", i), "pad": make([]byte, each)})
+	}
+	require.Eventually(t, func() bool {
+		all, err := r.c.Workers(within(t))
+		return err == nil && len(all) == workers
+	}, patience, 5*time.Millisecond)
+
+	begin, looks, read := time.Now(), 0, 0
+	before := r.bytes()
+	for _, err := range h.Watch(within(t), time.Millisecond) {
+		require.NoError(t, err)
+		_, err := r.c.Runs(within(t))
+		require.NoError(t, err)
+		now := r.bytes()
+		if now-before > workers*each {
+			read++
+		}
+		before = now
+		if looks++; looks == 100 {
+			break
+		}
+	}
+	require.LessOrEqual(t, read, 2+int(time.Since(begin)/time.Second), "of %d looks", looks)
+}
+
 // TestRunsCosts: the runs of a queue are read once, and then only what has changed.
 func TestRunsCosts(t *testing.T) {
 	t.Parallel()

@@ -2,8 +2,9 @@
 //
 // A [Registry] gives functions names. A [Graph] is made of calls of registered functions and of edges between them; it
 // is data, and may be sent to other machines. [Run] runs it on a local executor. [Client.Submit] cuts it into
-// partitions, and workers of a queue run each partition as one run of an executor. A graph that is worth less than one
-// partition runs where it was submitted.
+// partitions, and workers of a queue run each partition as one run of an executor: [NewWorker] makes one, and
+// cmd/magpie-worker is a program to copy. [Client.Run] is Submit and Wait, and runs a graph that is worth less than one
+// partition where it is called, if the client has an executor and the functions.
 //
 //	reg := cluster.NewRegistry()
 //	resize := cluster.Register(reg, "resize", func(ctx context.Context, in Image) (Image, error) { … })

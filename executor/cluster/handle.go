@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 	"github.com/nats-io/nats.go"
@@ -60,17 +61,19 @@ func (h *Handle) end(ctx context.Context, failed *tally) (wire.State, error) {
 			}
 		}
 	}
-	patterns, all := []string{protocol.StateKey(h.id)}, func() {}
-	if failed != nil {
-		patterns, all = append(patterns, protocol.TriesKeys(h.id)), failed.complete
-	}
-	stop, err := h.client.q.Follow(ctx, func(key string, data []byte) {
+	patterns := []string{protocol.StateKey(h.id)}
+	follower := jet.Follower{Note: func(key string, data []byte) {
 		if key == patterns[0] {
 			note(data)
 		} else {
 			failed.note(key, data)
 		}
-	}, all, patterns...)
+	}}
+	if failed != nil {
+		patterns = append(patterns, protocol.TriesKeys(h.id))
+		follower.Begin, follower.All = failed.begin, failed.complete
+	}
+	stop, err := h.client.q.Follow(ctx, follower, patterns...)
 	switch {
 	case err == nil:
 		defer stop()

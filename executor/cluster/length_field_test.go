@@ -92,7 +92,7 @@ func (f *field) messages(ctx context.Context, queue string) (work, records, obje
 }
 
 // keep is how long the queues of fields keep records: longer than runs take. The last check waits for twice as long.
-const keep = stuck + time.Minute
+const keep = 15 * time.Minute
 
 // cleaned waits until nothing is left in the queues.
 func (f *field) cleaned() {
@@ -155,7 +155,7 @@ func newBattle(t testing.TB, f *field, name string, seed uint64, part workerPart
 			b.workers = append(b.workers, newProcess(t, dir, p.Name, "worker", &p))
 		}
 	}
-	limit, cancel := context.WithTimeout(t.Context(), stuck)
+	limit, cancel := context.WithTimeout(t.Context(), stuck*lookEvery)
 	defer cancel()
 	b.nc, err = dialed(limit, b.urls(battleWorkers))
 	require.NoError(t, err)

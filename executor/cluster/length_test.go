@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os/exec"
 	"slices"
@@ -88,9 +89,6 @@ var lengthPlans = []lengthPlan{
 	{name: "store of one of three lost", servers: 3, harsh: true, every: quorum, fault: storeLost, during: resumed},
 	{name: "store of one of three damaged", servers: 3, harsh: true, every: quorum, fault: storeDamaged, during: resumed},
 }
-
-// stuck is how long a run may take, of which most take some seconds.
-const stuck = 4 * time.Minute
 
 // cancelled cancels a run from three sides.
 func cancelled(ctx context.Context, _ *battle, h *cluster.Handle) {
@@ -206,15 +204,16 @@ func (p *lengthPlan) newField(t *testing.T) *field {
 func smallDisk(t *testing.T) string {
 	dir := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", dir).CombinedOutput(); err != nil {
-		t.Skipf("no disk can be mounted: %v: %s", err, out)
+		t.Logf("%s", out)
+		t.Skipf("a small disk cannot be mounted: %v", err)
 	}
 	t.Cleanup(func() { require.NoError(t, exec.Command("umount", "-l", dir).Run()) })
 	return dir
 }
 
-// atOnce is how many graphs of a plan run at the same time: some for each slot of the workers, so that each fault meets
-// many.
-const atOnce = 64
+// atOnce returns how many graphs run at the same time: two for each slot of the workers, so that each fault meets many,
+// and none waits long for others.
+func (w *workerPart) atOnce() int { return 2 * battleWorkers * w.Slots }
 
 // run runs as many graphs, and more until there were as many faults at least.
 func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, graphs, least int) {
@@ -226,7 +225,9 @@ func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, grap
 	b := newBattle(t, f, queue, seed, worker)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	atOnce := min(worker.atOnce(), graphs)
 	c := newTally()
+	g := newGuard(c, atOnce)
 	var beside, runs sync.WaitGroup
 	if p.fault == nil {
 		least = 0
@@ -234,7 +235,7 @@ func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, grap
 		beside.Go(func() {
 			for ended := 0; sleep(ctx, p.every/2+b.upTo(p.every)); {
 				// After a fault some graphs end before the next one, also on a slow machine.
-				if c.graphsOver() < ended+min(atOnce, graphs)/8 {
+				if c.graphsOver() < ended+atOnce/8 {
 					continue
 				}
 				over := c.fault()
@@ -258,15 +259,21 @@ func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, grap
 			t.Log(c)
 		}
 	})
+	beside.Go(func() {
+		for sleep(ctx, lookEvery) {
+			runs, _ := b.client.Runs(ctx) // none, while the servers fail
+			g.look(runs)
+		}
+	})
 	var next atomic.Int64
-	for range min(atOnce, graphs) {
+	for range atOnce {
 		runs.Go(func() {
 			for !t.Failed() {
 				i := next.Add(1) - 1
 				if i >= int64(graphs) && c.faultsOver() >= least {
 					return
 				}
-				if wrong := p.one(ctx, b, seed+uint64(i), c); wrong != "" {
+				if wrong := p.one(ctx, b, seed+uint64(i), c, g); wrong != "" {
 					t.Errorf("graph %d, seed %d: %s", i, seed+uint64(i), wrong)
 				}
 			}
@@ -280,6 +287,7 @@ func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, grap
 		t.Log(b.tails())
 	}
 	t.Log(c)
+	t.Log(g)
 	p.settled(t, b, c)
 	if p.fault != nil {
 		// The last fault may come when the last graph has ended.
@@ -299,19 +307,19 @@ func (p *lengthPlan) run(t *testing.T, f *field, queue string, seed uint64, grap
 
 // settled waits until the work of a queue is done, and checks that nothing was given up that need not be.
 func (p *lengthPlan) settled(t *testing.T, b *battle, c *tally) {
-	limit, cancel := context.WithTimeout(t.Context(), stuck)
-	defer cancel()
-	for {
-		open, err := b.open(limit)
-		if err == nil && open == 0 {
-			break
-		}
-		if !sleep(limit, 100*time.Millisecond) {
-			t.Errorf("%d messages are open long after the last run: %v\n%s", open, err, b.tails())
+	const pause = 100 * time.Millisecond
+	for least, looks := uint64(math.MaxUint64), 0; least > 0; looks++ {
+		open, err := b.open(t.Context())
+		switch {
+		case err == nil && open < least:
+			least, looks = open, 0
+		case looks > stuck*int(lookEvery/pause):
+			t.Errorf("%d messages are open, and have not become fewer in %d looks: %v\n%s", open, looks, err, b.tails())
 			return
 		}
+		sleep(t.Context(), pause)
 	}
-	backlog, err := b.client.Backlog(limit)
+	backlog, err := b.client.Backlog(t.Context())
 	require.NoError(t, err)
 	if !p.harsh {
 		require.EqualValues(t, c.ends[cluster.Poison], backlog.Dead, "dead letters")
@@ -322,7 +330,7 @@ func (p *lengthPlan) settled(t *testing.T, b *battle, c *tally) {
 }
 
 // one runs a graph. It returns what is wrong, or "".
-func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64, c *tally) (wrong string) {
+func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64, c *tally, g *guard) (wrong string) {
 	var o clustertest.Options
 	if p.options != nil {
 		o = p.options(seed)
@@ -339,9 +347,10 @@ func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64, c *tally) 
 	var end cluster.Reason // "": it is done
 	over := c.graph()
 	defer func() { over(end) }()
-	limit, cancel := context.WithTimeout(ctx, stuck)
-	defer cancel()
-	h, err := p.submitted(limit, b, r, seed)
+	id := fmt.Sprint("s", seed)
+	limit, done := g.run(ctx, id)
+	defer done()
+	h, err := p.submitted(limit, b, r, seed, id)
 	if err != nil {
 		return "it was not submitted: " + err.Error() + "\n" + b.tails()
 	}
@@ -365,7 +374,14 @@ func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64, c *tally) 
 		return fmt.Sprintf("it is stuck: %v\n%s", err, b.state(h))
 	}
 	end = ended.Reason
-	if slices.Contains(p.ends, end) || p.harsh && slices.Contains(lost, end) {
+	may := slices.Contains(p.ends, end)
+	switch end {
+	case cluster.Poison:
+		may = may && o.Poison > 0
+	case cluster.Failed:
+		may = may && failed != nil
+	}
+	if may || p.harsh && slices.Contains(lost, end) {
 		return ""
 	}
 	return fmt.Sprintf("it has ended as %s: %v\n%s", end, err, b.state(h))
@@ -375,9 +391,8 @@ func (p *lengthPlan) one(ctx context.Context, b *battle, seed uint64, c *tally) 
 var lost = []cluster.Reason{cluster.Lost, cluster.Gone, cluster.Corrupt}
 
 // submitted submits a graph, again and again with the same ID until that has no error.
-func (p *lengthPlan) submitted(ctx context.Context, b *battle, r *clustertest.Random, seed uint64) (
+func (p *lengthPlan) submitted(ctx context.Context, b *battle, r *clustertest.Random, seed uint64, id string) (
 	h *cluster.Handle, err error) {
-	id := fmt.Sprint("s", seed)
 	for {
 		if p.submit != nil {
 			h, err = p.submit(ctx, b, r, seed, id)

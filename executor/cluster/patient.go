@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"time"
+
+	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
 )
 
 // patience is how long a client that is Patient waits for a worker to announce itself before it looks by itself: the
@@ -18,7 +20,7 @@ func (c *Client) newcomers(ctx context.Context, others []notice) (come <-chan st
 		known[n.Worker] = n.Functions
 	}
 	wake := make(chan struct{}, 1)
-	stop, err = c.q.Follow(ctx, func(_ string, value []byte) {
+	stop, err = c.q.Follow(ctx, jet.Follower{Note: func(_ string, value []byte) {
 		n, ok := decodeNotice(value)
 		if has, is := known[n.Worker]; !ok || is && maps.Equal(has, n.Functions) {
 			return
@@ -28,6 +30,6 @@ func (c *Client) newcomers(ctx context.Context, others []notice) (come <-chan st
 		case wake <- struct{}{}:
 		default: // it is there
 		}
-	}, func() {}, workerKeys)
+	}}, workerKeys)
 	return wake, stop, err
 }

@@ -51,7 +51,7 @@ func (h *Handle) look(ctx context.Context, t *tally) (Progress, error) {
 	}
 	var workers []notice
 	if !state.Final() {
-		if workers, err = workersOf(ctx, h.client.q); err != nil {
+		if workers, err = h.client.crew.lately(ctx); err != nil {
 			return Progress{}, err
 		}
 	}
@@ -103,7 +103,8 @@ func (c *Client) progress(ctx context.Context, run string, state wire.State, fai
 // Watch returns the progress of the run now, every so often, and at its end, which is the last one. An error that it
 // gives may pass, as while a server is away, and the loop may go on. It ends with ctx. The least of every is 10 ms.
 //
-// Each time costs a few messages, whatever number of partitions the run has, and the announcements of the workers.
+// Each time costs a few messages, whatever number of partitions the run has. The announcements of the workers are read
+// once a second at most, for all watches of the client.
 //
 //	for p, err := range h.Watch(ctx, time.Second) {
 //		…

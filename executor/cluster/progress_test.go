@@ -11,6 +11,7 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster"
 	"github.com/magpie-go/magpie/executor/cluster/embedded"
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
+	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
 )
 
 // A gate is a function that waits until it is let through.
@@ -125,6 +126,31 @@ func TestWatchEnds(t *testing.T) {
 	require.Positive(t, last.Failed)
 	last.Failed = 0
 	require.Equal(t, cluster.Progress{Begun: true, Ended: true, Reason: cluster.Failed, Parts: 1}, last)
+}
+
+// TestWatchForgets: a watch does not count failed attempts that were in a store which the server has lost.
+func TestWatchForgets(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	r := &records{t, s.Conn(), nil}
+	r.c = connect(t, r.nc)
+	h := r.run("a", wire.Running, 2, 5)
+	lost := false
+	for p, err := range h.Watch(within(t), time.Millisecond) {
+		switch {
+		case err != nil:
+			require.True(t, lost, err)
+		case !lost:
+			require.Equal(t, 5, p.Failed)
+			lost = true
+			s.Lose()
+			connect(t, s.Conn()) // makes the streams
+			r.run("a", wire.Running, 2, 1)
+		case p.Failed == 1:
+			return
+		}
+	}
+	t.Fatal("the watch has ended")
 }
 
 // TestRuns: a client sees all runs of its queue, those that have ended too.

@@ -357,6 +357,8 @@ func TestRefusedConnections(t *testing.T) {
 	require.ErrorContains(t, err, "the name of a worker")
 	_, err = cluster.NewWorker(within(t), nc, newExecutor(t), cluster.NewRegistry(), cluster.WorkerConfig{Slots: -1})
 	require.ErrorContains(t, err, "-1 slots")
+	_, err = cluster.NewWorker(within(t), nc, newExecutor(t), cluster.NewRegistry(), cluster.WorkerConfig{Grace: -1e9})
+	require.ErrorContains(t, err, "a Grace of -1s")
 	jetStream := served.Start(t, embedded.Config{}).Conn()
 	for _, q := range []cluster.Queue{{Keep: time.Second}, {Keep: -1}, {Lease: 1}, {Lease: -1}} {
 		_, err = cluster.NewClient(within(t), jetStream, cluster.ClientConfig{Queue: q})

@@ -48,7 +48,7 @@ func (c *Client) runs(ctx context.Context) ([]RunStatus, error) {
 	if err != nil {
 		return nil, err
 	}
-	workers, err := workersOf(ctx, c.q)
+	workers, err := c.crew.lately(ctx)
 	if err != nil {
 		return nil, err
 	}

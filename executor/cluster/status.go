@@ -17,7 +17,7 @@ type WorkerStatus struct {
 
 // Workers returns the workers that serve the queue, in the order of their names.
 func (c *Client) Workers(ctx context.Context) ([]WorkerStatus, error) {
-	notices, err := workersOf(ctx, c.q)
+	notices, err := c.crew.now(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
@@ -41,6 +41,5 @@ func (c *Client) Backlog(ctx context.Context) (Backlog, error) {
 	if err != nil {
 		return Backlog{}, fmt.Errorf("cluster: %w", err)
 	}
-	leased := min(uint64(b.Leased), b.Messages)
-	return Backlog{b.Messages - leased, leased, b.Dead}, nil
+	return Backlog(b), nil
 }

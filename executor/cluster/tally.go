@@ -14,6 +14,13 @@ type tally struct {
 	whole bool // all records that there were are counted
 }
 
+// begin forgets what was counted: a server that has lost its store has other records.
+func (t *tally) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.parts, t.sum, t.whole = nil, 0, false
+}
+
 // note counts a record that was written. One that cannot be read counts nothing.
 func (t *tally) note(key string, value []byte) {
 	n := 0

@@ -109,6 +109,8 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 			"at most 100 of them", c.Name)
 	case c.Slots < 1:
 		return nil, fmt.Errorf("cluster: worker %s has %d slots", c.Name, c.Slots)
+	case c.Grace < 0:
+		return nil, fmt.Errorf("cluster: worker %s has a Grace of %v", c.Name, c.Grace)
 	}
 	q, err := c.Queue.open(ctx, nc)
 	if err != nil {
@@ -159,11 +161,11 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
 	served := map[string]bool{}
-	stop, err := w.q.Follow(ctx, func(key string, data []byte) {
+	stop, err := w.q.Follow(ctx, jet.Follower{Note: func(key string, data []byte) {
 		if name := key[len(classKey("")):]; !served[name] {
 			served[name] = w.serve(pool, name, data)
 		}
-	}, func() {}, classKeys)
+	}}, classKeys)
 	if err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"strings"
 )
 
@@ -24,6 +25,7 @@ type report struct {
 	tests   []string          // in the order in which they began
 	outputs map[string]string // by test, without that of its subtests
 	passed  map[string]bool
+	skipped []string
 }
 
 // reportOf reads the output of go test -json.
@@ -47,8 +49,26 @@ func reportOf(stream io.Reader) (*report, error) {
 			r.outputs[e.Test] += e.Output
 		case "pass":
 			r.passed[e.Test] = true
+		case "skip":
+			if e.Test != "" { // a package whose tests are all skipped passes
+				r.skipped = append(r.skipped, e.Test)
+			}
 		}
 	}
+}
+
+// loggedLine matches a line that a test logs.
+var loggedLine = regexp.MustCompile(`(?m)^ +\w+_test\.go:\d+: (.+)$`)
+
+// isSkipped reports whether all that was run was skipped, and why.
+func (r *report) isSkipped() (why string, yes bool) {
+	if len(r.tests) == 0 || len(r.skipped) < len(r.tests) {
+		return "", false
+	}
+	if said := loggedLine.FindAllStringSubmatch(r.outputs[r.skipped[0]], -1); len(said) > 0 {
+		why = said[len(said)-1][1]
+	}
+	return why, true
 }
 
 // events converts, with test2json, the output of a test binary under -test.v=test2json. go test -json does the same,

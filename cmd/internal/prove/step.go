@@ -93,17 +93,37 @@ func (r *record) enterProved(what, out string) error {
 
 func (r *record) seed() uint64 { return r.Seed + r.Pieces }
 
-// count returns a step that repeats tests which take their number from the environment.
+// enterSkipped counts a piece that this machine cannot do. The record says why, and other pieces take its place.
+func (r *record) enterSkipped(why string) {
+	if r.Also == nil {
+		r.Also = counts{}
+	}
+	r.Also["skipped: "+why]++
+	r.Pieces++
+}
+
+// count returns a step that repeats tests which take their number from the environment. Of tests that are skipped
+// whatever their seed is, it is an error.
 func count(tests string, piece int64) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		for _, pkg := range y.packages {
-			said, err := l.test(ctx, pkg, y.tags, tests,
-				fmt.Sprintf("MAGPIE_COUNT=%d", min(piece, y.goal-r.Done)), fmt.Sprintf("MAGPIE_SEED=%d", r.seed()))
-			if err != nil {
-				return err
-			}
-			if err := r.enterProved(y.what, said.text); err != nil {
-				return err
+			for skipped := false; ; skipped = true {
+				said, err := l.test(ctx, pkg, y.tags, tests,
+					fmt.Sprintf("MAGPIE_COUNT=%d", min(piece, y.goal-r.Done)), fmt.Sprintf("MAGPIE_SEED=%d", r.seed()))
+				if err != nil {
+					return err
+				}
+				why, skips := said.isSkipped()
+				if !skips {
+					if err := r.enterProved(y.what, said.text); err != nil {
+						return err
+					}
+					break
+				}
+				if skipped {
+					return fmt.Errorf("%s: %s: two pieces in turn are skipped: %s", pkg, tests, why)
+				}
+				r.enterSkipped(why)
 			}
 		}
 		return nil

@@ -26,7 +26,7 @@ func parseFlags(f *flag.FlagSet, args []string, out io.Writer) error {
 	case err != nil:
 		return refuse("%w (magpie-cluster %s -h lists the flags)", err, f.Name())
 	case f.NArg() > 0:
-		return refuse("%q is no flag (magpie-cluster %s -h lists the flags)", f.Arg(0), f.Name())
+		return refuse("%q is not a flag (magpie-cluster %s -h lists the flags)", f.Arg(0), f.Name())
 	}
 	return nil
 }

@@ -199,7 +199,8 @@ func TestRefusals(t *testing.T) {
 		"must be positive":           {"-tasks", "0"},
 		"is not as worker=2s":        {"-kill", "worker"},
 		"may be killed":              {"-kill", "queue=2s"},
-		"is no flag":                 {"-sleep", "burn"},
+		"is not a flag":              {"-sleep", "burn"},
+		"-servers is for servers":    {"-nats", "nats://127.0.0.1:1", "-servers", "3"},
 		"not started by this progr":  {"-nats", "nats://127.0.0.1:1", "-kill", "server=1s"},
 		"connect to nats://127.0.0.": {"top", "-nats", "nats://127.0.0.1:1"},
 	} {

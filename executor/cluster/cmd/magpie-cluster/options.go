@@ -39,15 +39,15 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.IntVar(&o.servers, "servers", 1, "how many servers hold the queue: 1 or 3")
 	f.BoolVar(&o.sync, "sync", false, "the servers write each message through to the disk before they acknowledge it")
 	f.IntVar(&o.workers, "workers", 4, "how many worker processes there are")
-	f.IntVar(&o.each, "each", 1, "how many tasks one worker process runs at the same time")
+	f.IntVar(&o.each, "each", 1, "how many calls one worker process runs at the same time")
 	f.IntVar(&o.slots, "slots", 4, "how many partitions one worker process has under way")
 	f.IntVar(&o.tasks, "tasks", 2000, "how many calls the graph has")
-	f.IntVar(&o.width, "width", 200, "how many of them may run at the same time")
-	f.DurationVar(&o.cost, "cost", 5*time.Millisecond, "how long one takes")
+	f.IntVar(&o.width, "width", 200, "how many calls of the graph may run at the same time")
+	f.DurationVar(&o.cost, "cost", 5*time.Millisecond, "how long one call takes")
 	f.BoolVar(&o.sleep, "sleep", false, "calls wait instead of computing: for more workers than CPUs")
 	f.DurationVar(&o.target, "target", 30*time.Millisecond, "how long one partition takes")
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the graph, and of what is killed")
-	f.Var(&o.kills, "kill", "what is killed when: worker=2s, server=3s and leader=4s, with commas between")
+	f.Var(&o.kills, "kill", "the `processes` that are killed, and how long after the graph was submitted, as worker=2s,server=3s,leader=4s")
 	f.BoolVar(&o.verbose, "v", false, "print the errors that the processes go on after")
 	if err := parseFlags(f, args, out); err != nil {
 		return o, err
@@ -60,12 +60,21 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	case o.cost < 0 || o.target <= 0:
 		return o, refuse("-target must be positive, and -cost may not be negative")
 	}
+	if o.url == "" {
+		return o, nil
+	}
+	f.Visit(func(set *flag.Flag) {
+		switch set.Name {
+		case "servers", "sync", "dir":
+			err = refuse("-%s is for servers that this program starts, and -nats, or NATS_URL, has it start none", set.Name)
+		}
+	})
 	for _, k := range o.kills {
-		if o.url != "" && k.what != "worker" {
-			return o, refuse("-kill %s: the server is not started by this program", k.what)
+		if k.what != "worker" {
+			err = refuse("-kill %s: the server is not started by this program", k.what)
 		}
 	}
-	return o, nil
+	return o, err
 }
 
 // A kill is a process that is to be killed some time after the run was submitted.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -45,12 +46,17 @@ func run(ctx context.Context, args []string) error {
 	slots := flags.Int("slots", 0, "how many partitions are under way at the same time; 0: four for each CPU")
 	pages := flags.String("http", "", "an `address` for metrics and debug pages, as 127.0.0.1:8080: for operators only")
 	grace := flags.Duration("grace", 10*time.Second, "how long partitions may go on after an interrupt")
-	if err := flags.Parse(args); err != nil {
+	flags.SetOutput(io.Discard)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Println("Usage: magpie-worker [flags]")
+		flags.SetOutput(os.Stdout)
+		flags.PrintDefaults()
 		return err
-	}
-	switch {
+	case err != nil:
+		return fmt.Errorf("%w (-h lists the flags)", err)
 	case flags.NArg() > 0:
-		return fmt.Errorf("%q is no flag", flags.Arg(0))
+		return fmt.Errorf("%q is not a flag (-h lists the flags)", flags.Arg(0))
 	case *url == "":
 		return errors.New("no server: set NATS_URL, or -nats")
 	}
@@ -89,7 +95,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		defer stop()
 	}
-	log.Printf("worker %s serves %s", w.Name(), nc.ConnectedUrlRedacted())
+	log.Printf("worker %s serves queue %s of %s", w.Name(), *queue, nc.ConnectedUrlRedacted())
 	return w.Run(ctx)
 }
 

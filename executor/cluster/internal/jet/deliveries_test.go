@@ -99,7 +99,7 @@ func TestPullEnds(t *testing.T) {
 	nc, freeze := s.Freezable()
 	c := open(t, nc, long).Class("c")
 	require.NoError(t, c.Open(t.Context()))
-	leased := func() int {
+	leased := func() uint64 {
 		b, err := q.Backlog(t.Context())
 		require.NoError(t, err)
 		return b.Leased
@@ -159,7 +159,7 @@ func TestClosedConnection(t *testing.T) {
 	q := open(t, nc, config)
 	_, err := q.Watch(t.Context(), func(error) {})
 	require.NoError(t, err)
-	_, err = q.Follow(t.Context(), func(string, []byte) {}, func() {}, "w.*")
+	_, err = q.Follow(t.Context(), jet.Follower{Note: func(string, []byte) {}}, "w.*")
 	require.NoError(t, err)
 	nc.Close()
 	stacks := make([]byte, 1<<20)

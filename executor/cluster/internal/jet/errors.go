@@ -43,6 +43,8 @@ func hint(nc *nats.Conn, err error) string {
 			"or wait until the servers of its cluster have elected a leader"
 	case errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		return ": give the account JetStream"
+	case isAlone(err):
+		return ": the server is alone: ask for one replica, or start three servers that know each other"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
 		// The server tells the connection, not the caller, that it may not publish: the call then has no answer.
 		if last := nc.LastError(); errors.Is(last, nats.ErrPermissionViolation) {
@@ -53,4 +55,11 @@ func hint(nc *nats.Conn, err error) string {
 		}
 	}
 	return ""
+}
+
+// isAlone reports whether err is that of a server without others, which was asked for replicas.
+func isAlone(err error) bool {
+	const replicasNotSupported = 10074
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == replicasNotSupported
 }

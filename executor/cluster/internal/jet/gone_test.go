@@ -73,7 +73,9 @@ func TestGone(t *testing.T) {
 			require.NoError(t, err)
 			defer states.Stop()
 			notes := make(chan string, 100)
-			stop, err := q.Follow(t.Context(), func(_ string, value []byte) { notes <- string(value) }, func() {}, "c.*")
+			stop, err := q.Follow(t.Context(), jet.Follower{
+				Note: func(_ string, value []byte) { notes <- string(value) },
+			}, "c.*")
 			require.NoError(t, err)
 			defer stop()
 			for range 20 {
@@ -102,6 +104,25 @@ func TestGone(t *testing.T) {
 			require.Empty(t, told)
 		})
 	}
+}
+
+// TestGoneEarly: a watch finds that the records are gone also before it has looked for the first time, and when there are
+// as many as before.
+func TestGoneEarly(t *testing.T) {
+	t.Parallel()
+	s := served.Start(t, embedded.Config{})
+	c := config
+	c.Look = time.Second
+	q := open(t, s.Conn(), c)
+	told := make(chan error, 100)
+	states, err := q.Watch(t.Context(), func(err error) { told <- err })
+	require.NoError(t, err)
+	defer states.Stop()
+	remake(t, s)
+	for range 5 {
+		require.NoError(t, q.Note(t.Context(), "c.x", nil, 0))
+	}
+	require.ErrorContains(t, soon(t, told), "the server has lost records")
 }
 
 // TestObjectsGone: an object that the server has lost is written again, although it was written a short time ago.

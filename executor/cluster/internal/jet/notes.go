@@ -3,7 +3,6 @@ package jet
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ func (q *Queue) read(ctx context.Context, f func(jetstream.KeyValueEntry), patte
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	found := false
-	stop, err := q.follow(ctx, f, func() { found = true; cancel() }, patterns, opts...)
+	stop, err := q.follow(ctx, func() {}, f, func() { found = true; cancel() }, patterns, opts...)
 	if err != nil {
 		return err
 	}
@@ -63,25 +62,34 @@ func (q *Queue) read(ctx context.Context, f func(jetstream.KeyValueEntry), patte
 	return nil
 }
 
-// Follow calls f with the notes whose keys match one of some patterns, those there are and those to come, until stop is
-// called. After those there are it calls all. It goes on after a restart of the server, and then begins with those there
-// are again.
-func (q *Queue) Follow(ctx context.Context, f func(key string, value []byte), all func(), patterns ...string) (
-	stop func(), err error) {
-	return q.follow(ctx, func(e jetstream.KeyValueEntry) { f(e.Key(), e.Value()) }, all, patterns,
-		jetstream.IgnoreDeletes())
+// A Follower is told of notes.
+type Follower struct {
+	Begin func()                         // those that there are come next, and earlier ones may be gone; may be nil
+	Note  func(key string, value []byte) // one that there is, or one that was written
+	All   func()                         // those that there were have come; may be nil
+}
+
+// Follow tells a follower of the notes whose keys match one of some patterns, those there are and those to come, until
+// stop is called. It goes on after a restart of the server, and then begins with those there are again.
+func (q *Queue) Follow(ctx context.Context, f Follower, patterns ...string) (stop func(), err error) {
+	tell := func(f func()) func() {
+		if f == nil {
+			return func() {}
+		}
+		return f
+	}
+	return q.follow(ctx, tell(f.Begin), func(e jetstream.KeyValueEntry) { f.Note(e.Key(), e.Value()) }, tell(f.All),
+		patterns, jetstream.IgnoreDeletes())
 }
 
 // follow is Follow, with entries.
-func (q *Queue) follow(ctx context.Context, f func(jetstream.KeyValueEntry), all func(), patterns []string,
-	opts ...jetstream.WatchOpt) (stop func(), err error) {
+func (q *Queue) follow(ctx context.Context, begin func(), f func(jetstream.KeyValueEntry), all func(),
+	patterns []string, opts ...jetstream.WatchOpt) (stop func(), err error) {
 	what := "follow " + strings.Join(patterns, ", ")
-	kv, err := q.records(ctx)
-	if err != nil {
-		return nil, q.explain(what, err)
-	}
-	stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		return kv.WatchFiltered(context.WithoutCancel(ctx), slices.Clone(patterns), opts...) // which writes to its patterns
+	ever := context.WithoutCancel(ctx) // a watcher lasts as long as its context
+	stop, err = q.watch(ctx, func(place) (jetstream.KeyWatcher, error) {
+		begin()
+		return q.kv.WatchFiltered(ever, slices.Clone(patterns), opts...) // which writes to its patterns
 	}, func(e jetstream.KeyValueEntry) {
 		if e == nil {
 			all()
@@ -140,38 +148,4 @@ func (q *Queue) count(ctx context.Context, stream, pattern string) (int, error) 
 		return 0, answer.Error
 	}
 	return answer.Total, nil
-}
-
-// IsEmpty implements protocol.Stock.
-func (q *Queue) IsEmpty(ctx context.Context) (bool, error) {
-	n, err := q.count(ctx, q.workStream(), q.work("*"))
-	return n == 0, q.explain("look at the queue", err)
-}
-
-// A Backlog is what waits in a queue.
-type Backlog struct {
-	Messages uint64 // in the work queue, those that are leased included
-	Leased   int    // to workers
-	Dead     uint64 // dead letters
-}
-
-// Backlog returns what waits.
-func (q *Queue) Backlog(ctx context.Context) (b Backlog, err error) {
-	ctx, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	work, err := q.js.Stream(ctx, q.workStream())
-	if err != nil {
-		return b, q.explain("look at the queue", err)
-	}
-	b.Messages = work.CachedInfo().State.Msgs
-	consumers := work.ListConsumers(ctx)
-	for c := range consumers.Info() {
-		b.Leased += c.NumAckPending
-	}
-	dead, err := q.js.Stream(ctx, q.deadStream())
-	if err := errors.Join(consumers.Err(), err); err != nil {
-		return b, q.explain("look at the queue", err)
-	}
-	b.Dead = dead.CachedInfo().State.Msgs
-	return b, nil
 }

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
@@ -33,15 +34,17 @@ type Config struct {
 // defaultLook is arbitrary: a look is a message of a kilobyte, and records are gone seldom.
 const defaultLook = 30 * time.Second
 
-// A Queue is the streams of a queue. Any thread.
+// A Queue is the streams of a queue. Config and streams do not change after Open. Any thread.
 type Queue struct {
 	c          Config
 	nc         *nats.Conn
 	js         jetstream.JetStream
+	kv         jetstream.KeyValue // the records, for watchers
 	gets       *reader
 	reconnects *reconnects
 	clock      clock
 	fresh      recent[string, time.Time] // the last PutObject of a content hash
+	was        atomic.Pointer[level]     // of the work stream, at the last IsEmpty
 }
 
 // freshObjects is arbitrary: an object that was forgotten is written again.
@@ -63,6 +66,10 @@ func Open(ctx context.Context, nc *nats.Conn, c Config) (*Queue, error) {
 		if err := q.ensure(ctx, sc); err != nil {
 			return nil, q.explain("open stream "+sc.Name, err)
 		}
+	}
+	q.kv, err = asked(ctx, func(ctx context.Context) (jetstream.KeyValue, error) { return js.KeyValue(ctx, q.bucket()) })
+	if err != nil {
+		return nil, q.explain("open the records", err)
 	}
 	if q.gets, err = newReader(nc); err != nil {
 		return nil, q.explain("read answers", err)
@@ -178,11 +185,6 @@ func asked[T any](ctx context.Context, f func(context.Context) (T, error)) (answ
 			return answer, err
 		}
 	}
-}
-
-// records opens the bucket of the records.
-func (q *Queue) records(ctx context.Context) (jetstream.KeyValue, error) {
-	return asked(ctx, func(ctx context.Context) (jetstream.KeyValue, error) { return q.js.KeyValue(ctx, q.bucket()) })
 }
 
 // stream opens a stream, and makes it if it is missing.

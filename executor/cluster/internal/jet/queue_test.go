@@ -298,7 +298,7 @@ func TestRefusals(t *testing.T) {
 		c := config
 		c.Replicas = 3
 		_, err := jet.Open(ctx, connect(served.Other(t, &server.Options{JetStream: true})), c)
-		require.ErrorContains(t, err, "replicas > 1 not supported in non-clustered mode")
+		require.ErrorContains(t, err, "replicas > 1 not supported in non-clustered mode: the server is alone: ask for one")
 	})
 	t.Run("ended", func(t *testing.T) {
 		ended, cancel := context.WithCancel(ctx)

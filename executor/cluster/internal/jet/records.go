@@ -98,8 +98,20 @@ func (q *Queue) write(ctx context.Context, key string, value []byte, revision ui
 	return q.explain("write record "+key, err)
 }
 
-// publish appends a message to the stream of its subject.
+// publish appends a message to the stream of its subject. If the server has lost the stream, publish makes it again: a
+// worker announces itself every two seconds, so a queue with workers is there again soon.
 func (q *Queue) publish(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
+	err := q.append(ctx, m, opts...)
+	if !errors.Is(err, jetstream.ErrNoStreamResponse) {
+		return err
+	}
+	if made, wrong := q.remake(ctx); wrong != nil || !made {
+		return err // JetStream is away, or a stream has no leader
+	}
+	return q.append(ctx, m, opts...)
+}
+
+func (q *Queue) append(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) error {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	_, err := q.js.PublishMsg(ctx, m, opts...)

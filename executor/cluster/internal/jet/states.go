@@ -18,6 +18,7 @@ type States struct {
 
 	mu    sync.Mutex
 	until map[string]map[*context.CancelCauseFunc]struct{} // by run
+	store uint64                                           // how often the records may have become others
 }
 
 // knownRuns is arbitrary: a state that was forgotten is read again.
@@ -25,22 +26,12 @@ const knownRuns = 4096
 
 // Watch begins to watch the states of runs. report is told when it begins again because the server has lost records.
 func (q *Queue) Watch(ctx context.Context, report func(error)) (*States, error) {
-	kv, err := q.records(ctx)
-	if err != nil {
-		return nil, q.explain("watch the states", err)
-	}
-	s := &States{
-		Queue: q,
-		known: recent[string, protocol.Record]{size: knownRuns},
-		until: map[string]map[*context.CancelCauseFunc]struct{}{},
-	}
+	s := newStates(q)
 	var at place
-	s.stop, err = q.watch(ctx, func(ctx context.Context) (jetstream.KeyWatcher, error) {
-		now, err := q.end(ctx)
-		if err != nil {
-			return nil, err
-		}
-		s.known.clear() // it may be of records that are gone
+	ever := context.WithoutCancel(ctx) // a watcher lasts as long as its context
+	var err error
+	s.stop, err = q.watch(ctx, func(now place) (jetstream.KeyWatcher, error) {
+		s.forget()
 		switch {
 		case at.made.IsZero():
 			at = now
@@ -48,14 +39,14 @@ func (q *Queue) Watch(ctx context.Context, report func(error)) (*States, error) 
 			at = place{made: now.made}
 			report(q.explain("watch the states", errGone))
 		}
-		return kv.Watch(context.WithoutCancel(ctx), protocol.StateKey("*"), jetstream.ResumeFromRevision(at.seen+1))
+		return q.kv.Watch(ever, protocol.StateKey("*"), jetstream.ResumeFromRevision(at.seen+1))
 	}, func(e jetstream.KeyValueEntry) {
 		if e == nil {
 			return
 		}
 		at.seen = e.Revision()
 		if e.Operation() == jetstream.KeyValuePut {
-			s.saw(e.Key(), protocol.Record{Value: e.Value(), Revision: e.Revision()})
+			s.saw(s.stores(), e.Key(), protocol.Record{Value: e.Value(), Revision: e.Revision()})
 		}
 	})
 	if err != nil {
@@ -64,15 +55,38 @@ func (q *Queue) Watch(ctx context.Context, report func(error)) (*States, error) 
 	return s, nil
 }
 
+func newStates(q *Queue) *States {
+	return &States{
+		Queue: q,
+		known: recent[string, protocol.Record]{size: knownRuns},
+		until: map[string]map[*context.CancelCauseFunc]struct{}{},
+	}
+}
+
+// forget forgets what is known: it may be of records that are gone.
+func (s *States) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.store++
+	s.known.clear()
+}
+
+func (s *States) stores() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.store
+}
+
 // Stop ends the watch.
 func (s *States) Stop() { s.stop() }
 
 // Get is Get of the Queue. It notes the states of runs.
 func (s *States) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {
+	store := s.stores()
 	found, err := s.Queue.Get(ctx, keys...)
 	for i := range found {
 		if found[i].Revision != 0 {
-			s.saw(keys[i], found[i])
+			s.saw(store, keys[i], found[i])
 		}
 	}
 	return found, err
@@ -106,18 +120,22 @@ func (s *States) Until(ctx context.Context, run string) (context.Context, contex
 	}
 }
 
-// saw notes the record of a key, if it is the state of a run.
-func (s *States) saw(key string, r protocol.Record) {
+// saw notes the record of a key, if it is the state of a run, and of the store that there is: a record of an earlier one
+// may have a later revision.
+func (s *States) saw(store uint64, key string, r protocol.Record) {
 	run, isState := strings.CutSuffix(strings.TrimPrefix(key, "r."), ".state")
 	if !isState || key != protocol.StateKey(run) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if store != s.store {
 		return
 	}
 	s.known.put(run, r, func(has protocol.Record) bool { return has.Revision >= r.Revision })
 	if !final(r) {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for cancel := range s.until[run] {
 		(*cancel)(protocol.ErrEnded)
 	}
