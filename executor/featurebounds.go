@@ -21,7 +21,7 @@ const (
 	maxBatch = 64
 
 	// inboxPause is how many yields a worker waits for functions from outside, about a microsecond, in which a caller
-	// gives some tens. After inboxLooks pauses without a function it stops waiting. Arbitrary.
+	// gives some tens. After inboxLooks pauses without a full batch it takes what there is. Arbitrary.
 	inboxPause = 4
 	inboxLooks = 4
 

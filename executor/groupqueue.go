@@ -10,7 +10,7 @@ import (
 // inbox, for a worker that takes them.
 type groupQueue struct {
 	limit int          // of functions that run at a time; negative: none; constant while the group is used
-	full  xatomic.Bool // the inbox has a full batch; written under mu
+	full  xatomic.Bool // the inbox has a full batch and another; written under mu
 
 	// Workers read the fields before, and those of Group, for each function. Callers of Go write those after for each.
 	_ pad.Line
