@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/pad"
 )
 
 // onThread maps the osthread.Self of an OS thread to the worker that is locked to it, for the whole process. The thread
@@ -50,6 +51,7 @@ type threadEntry struct {
 	self   int64 // constant
 	worker atomic.Pointer[Worker]
 	ending atomic.Bool // the thread is about to end: the next table leaves the entry out, and it stays set then
+	_      pad.Line    // each guest writes its own, and callers outside read theirs
 }
 
 func newThreadTable() *threadTable {
