@@ -28,8 +28,8 @@ func trace(name string) error {
 		return err
 	}
 	tracer := observe.NewTrace(file, observe.TraceOptions{Edges: true, Wait: true})
-	ex, err := executor.New(executor.Config{
-		Name: "kitchen", Workers: 2, Observers: []*executor.Observer{tracer.Observer()},
+	ex, err := executor.New(executor.Config{ // one worker, within whose task the nested run is
+		Name: "kitchen", Workers: 1, Spares: -1, Observers: []*executor.Observer{tracer.Observer()},
 	})
 	if err != nil {
 		return err
