@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWorkerOfIterator: the iterator of an iter.Pull runs on a goroutine of its own on the task's thread, so it is on the
-// task's worker: what it gives to the executor is as from the task. A goroutine that the task starts is on none.
+// TestWorkerOfIterator: the iterator of an iter.Pull runs on a goroutine of its own on the task's thread, so it is on
+// the task's worker: what it gives to the executor is as from the task. A goroutine that the task starts is on none.
 func TestWorkerOfIterator(t *testing.T) {
 	if osthread.SelfIsGoroutine {
 		t.Skip("no call tells threads here, and an iterator has a goroutine of its own")
@@ -56,8 +56,8 @@ func TestWorkerOfIterator(t *testing.T) {
 	}
 }
 
-// TestNoWorkerAfterGuests: goroutines that move from thread to thread are on no worker, whichever threads and goroutines
-// guests have just left, and goroutines that end leave their numbers to others.
+// TestNoWorkerAfterGuests: goroutines that move from thread to thread are on no worker, whichever threads and
+// goroutines guests have just left, and goroutines that end leave their numbers to others.
 func TestNoWorkerAfterGuests(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	var over atomic.Bool

@@ -169,7 +169,7 @@ func (t *threadTable) each(f func(self int64) bool) {
 // have at most one entry in a slot. What they do not have is found in onThread. An inline executor has none. It is not
 // xatomic either.
 type callers struct {
-	goroutines []atomic.Pointer[Worker]      // by osthread.Goroutine, of workers on goroutines of their own and of guests
+	goroutines []atomic.Pointer[Worker]      // by osthread.Goroutine, of workers and of guests
 	threads    []atomic.Pointer[threadEntry] // by osthread.Self
 	shift      int
 }
@@ -190,10 +190,10 @@ func (ex *core) currentWorker() *Worker {
 	}
 	c := &ex.callers
 	g := osthread.Goroutine()
-	if w := c.goroutines[c.slotOf(g)].Load(); w != nil && g != 0 && w.thread.here.Load() == g {
+	if w := c.goroutines[c.slotOf(g)].Load(); w != nil && w.thread.isOf(g) {
 		return w
 	}
-	// A goroutine that is no worker's may be on another thread by the time of a look at the entry. The answer is the same.
+	// A goroutine that is no worker's may have left the thread before a look at the entry. The answer is the same.
 	self := osthread.Self()
 	known := &c.threads[c.slotOf(uint64(self))]
 	e := known.Load()
@@ -207,7 +207,7 @@ func (ex *core) currentWorker() *Worker {
 		return nil
 	}
 	w := ex.workerFrom(workerHere())
-	if w != nil && g != 0 && w.thread.here.Load() == g {
+	if w != nil && w.thread.isOf(g) {
 		c.goroutines[c.slotOf(g)].Store(w)
 	}
 	return w

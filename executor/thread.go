@@ -85,11 +85,11 @@ func workerHere() *Worker {
 //
 // A goroutine that is no worker's may have moved to another thread since that Self. A worker may have begun on the old
 // one, or a guest, and a thread goes on to other goroutines after a guest or an inline worker. So the number of the
-// goroutine decides. What a task calls on another goroutine of the worker's thread, as the iterator of an iter.Pull, has
-// another number. There, and where there are no numbers, a worker with a thread of its own is told by a second Self, and
-// for others the lock keeps the caller on one thread during the look.
+// goroutine decides. What a task calls on another goroutine of its thread, as the iterator of an iter.Pull, has another
+// number. There, and where there are no numbers, a worker with a thread of its own is told by a second Self, and for
+// others the lock keeps the caller on one thread during the look.
 func (t *thread) isHere(self int64) bool {
-	if g := osthread.Goroutine(); g != 0 && t.here.Load() == g {
+	if t.isOf(osthread.Goroutine()) {
 		return true
 	}
 	if t.w.inline == nil && t.self.Load() == self {
@@ -99,6 +99,10 @@ func (t *thread) isHere(self int64) bool {
 	defer osthread.Unlock()
 	return loadOnThread(osthread.Self()) == t.w
 }
+
+// isOf reports whether the caller, whose number g is, is the goroutine that is locked to the thread. g may be 0: there
+// are no numbers.
+func (t *thread) isOf(g uint64) bool { return g != 0 && t.here.Load() == g }
 
 // start runs the worker on a goroutine locked to a thread of its own. It calls ready when the thread is set up.
 //

@@ -21,9 +21,9 @@ const (
 
 // A guard finds runs that are stuck. One that is slow is not: a guard asks for steps, and not for the end in some time.
 // A run has made a step if it has begun, or has more partitions done, or more failed attempts, than ever before. These
-// are bounded, so a run that goes round in circles makes none. A run is stuck if many looks have found no step of it, and
-// meanwhile either no run has made one, or as many graphs have ended as run at once: then the messages that came before
-// its own have had their turn. Any thread.
+// are bounded, so a run that goes round in circles makes none. A run is stuck if many looks have found no step of it,
+// and meanwhile either no run has made one, or as many graphs have ended as run at once: then the messages that came
+// before its own have had their turn. Any thread.
 type guard struct {
 	c      *tally
 	atOnce int // graphs

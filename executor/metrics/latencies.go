@@ -110,8 +110,9 @@ func (l *Latencies) record(m observe.Measure) {
 
 // String returns a JSON object. It has histograms in "runs" by outcome, which is ok, failed, panicked or cancelled, one
 // in "wait" of the time from the begin of a run to that of its first task and, with Tasks, some in "tasks", also with
-// the outcome skipped. A histogram has the number of values as "count", their sum in "seconds", and in "counts" how many
-// there are of at most each of "bounds", in seconds, and more than the bound before, and last how many are above all.
+// the outcome skipped. A histogram has the number of values as "count", their sum in "seconds", and in "counts" how
+// many there are of at most each of "bounds", in seconds, and more than the bound before, and last how many are above
+// all.
 func (l *Latencies) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

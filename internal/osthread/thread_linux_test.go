@@ -4,7 +4,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -186,28 +185,7 @@ func TestSelf(t *testing.T) {
 		if fallback {
 			pretendNoFS(t)
 		}
-		seen := make(map[int64]int)
-		var mu sync.Mutex
-		var all, again sync.WaitGroup
-		all.Add(threads)
-		for range threads {
-			again.Go(func() {
-				runtime.LockOSThread()
-				defer runtime.UnlockOSThread()
-				self := Self()
-				mu.Lock()
-				seen[self]++
-				mu.Unlock()
-				all.Done()
-				all.Wait()
-				runtime.Gosched()
-				if Self() != self {
-					t.Error("another number on the same thread")
-				}
-			})
-		}
-		again.Wait()
-		require.Len(t, seen, threads)
+		require.Len(t, numbersOf(t, threads, true, Self), threads)
 	}
 }
 

@@ -11,8 +11,8 @@
 // several commands may run different layers at once. testdata/proof/README.md is a table of those files. The files and
 // the table are committed: they record what was shown, when, for which commit, and on what machine.
 //
-// A piece that this machine cannot do is skipped, and another is done in its place: the row says why. The plan of a full
-// disk of cluster-faults mounts one, and so needs root.
+// A piece that this machine cannot do is skipped, and another is done in its place: the row says why. The plan of a
+// full disk of cluster-faults mounts one, and so needs root.
 //
 // A record holds for its commit only. That is the last commit that has changed anything but records, so a commit of
 // records does not end them. A layer is taken up again where it stopped, or is left alone if it is complete, as long as

@@ -258,7 +258,8 @@ func TestSkippedPieces(t *testing.T) {
 	require.Equal(t, counts{"skipped: seed 400 needs what is not there": 1}, r.Also)
 	require.EqualValues(t, 10, r.Done)
 	require.EqualValues(t, 2, r.Pieces)
-	require.ErrorContains(t, y.step(t.Context(), l, y, &record{Seed: 450}), "two pieces in turn are skipped: seed 451 needs")
+	err := y.step(t.Context(), l, y, &record{Seed: 450})
+	require.ErrorContains(t, err, "two pieces in turn are skipped: seed 451 needs")
 }
 
 // TestExploredLine: the log line of model programs is understood.

@@ -47,7 +47,8 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.BoolVar(&o.sleep, "sleep", false, "calls wait instead of computing: for more workers than CPUs")
 	f.DurationVar(&o.target, "target", 30*time.Millisecond, "how long one partition takes")
 	f.Uint64Var(&o.seed, "seed", 1, "the seed of the graph, and of what is killed")
-	f.Var(&o.kills, "kill", "the `processes` that are killed, and how long after the graph was submitted, as worker=2s,server=3s,leader=4s")
+	f.Var(&o.kills, "kill",
+		"the `processes` that are killed, and how long after the graph was submitted, as worker=2s,server=3s,leader=4s")
 	f.BoolVar(&o.verbose, "v", false, "print the errors that the processes go on after")
 	if err := parseFlags(f, args, out); err != nil {
 		return o, err

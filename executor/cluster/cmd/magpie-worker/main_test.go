@@ -107,8 +107,9 @@ func TestRefusals(t *testing.T) {
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-creds", "none"}), "none")
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "words"}),
 		`"words" is not a flag (-h lists the flags)`)
-	require.ErrorContains(t, run(t.Context(), []string{"-grace", "x"}), "for flag -grace: parse error (-h lists the flags)")
-	err := run(t.Context(), []string{"-nats", "nats://a:secret@127.0.0.1:1"})
+	err := run(t.Context(), []string{"-grace", "x"})
+	require.ErrorContains(t, err, "for flag -grace: parse error (-h lists the flags)")
+	err = run(t.Context(), []string{"-nats", "nats://a:secret@127.0.0.1:1"})
 	require.ErrorContains(t, err, "connect to nats://…@127.0.0.1:1: ")
 	err = run(t.Context(), []string{"-nats", "a:secret@127.0.0.1:1"})
 	require.ErrorContains(t, err, "connect to …@127.0.0.1:1: ")

@@ -106,8 +106,8 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// TestGoneEarly: a watch finds that the records are gone also before it has looked for the first time, and when there are
-// as many as before.
+// TestGoneEarly: a watch finds that the records are gone also before it has looked for the first time, and when there
+// are as many as before.
 func TestGoneEarly(t *testing.T) {
 	t.Parallel()
 	s := served.Start(t, embedded.Config{})

@@ -120,8 +120,8 @@ func (s *States) Until(ctx context.Context, run string) (context.Context, contex
 	}
 }
 
-// saw notes the record of a key, if it is the state of a run, and of the store that there is: a record of an earlier one
-// may have a later revision.
+// saw notes the record of a key, if it is the state of a run, and of the store that there is: a record of an earlier
+// one may have a later revision.
 func (s *States) saw(store uint64, key string, r protocol.Record) {
 	run, isState := strings.CutSuffix(strings.TrimPrefix(key, "r."), ".state")
 	if !isState || key != protocol.StateKey(run) {

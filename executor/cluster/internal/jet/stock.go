@@ -58,7 +58,9 @@ func (q *Queue) open(ctx context.Context) (waiting, leased uint64, err error) {
 type level struct{ messages, last uint64 }
 
 func (q *Queue) level(ctx context.Context) (level, error) {
-	work, err := asked(ctx, func(ctx context.Context) (jetstream.Stream, error) { return q.js.Stream(ctx, q.workStream()) })
+	work, err := asked(ctx, func(ctx context.Context) (jetstream.Stream, error) {
+		return q.js.Stream(ctx, q.workStream())
+	})
 	if err != nil {
 		return level{}, err
 	}

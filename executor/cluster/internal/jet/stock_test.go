@@ -66,8 +66,8 @@ func TestBacklog(t *testing.T) {
 	holds(t, q, jet.Backlog{Leased: 1, Dead: 1})
 }
 
-// TestLeftOver: a message that a server has noted as acknowledged, but was killed before it removed it, neither waits nor
-// hides that a queue is empty.
+// TestLeftOver: a message that a server has noted as acknowledged, but was killed before it removed it, neither waits
+// nor hides that a queue is empty.
 func TestLeftOver(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
