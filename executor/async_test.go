@@ -282,7 +282,7 @@ func TestTooDeepUnjoined(t *testing.T) {
 	if testkit.Race {
 		return // as in TestTooDeepInOneRun
 	}
-	onEachDeque(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
+	onEach(t, []int{1}, func(t *testing.T, ex *executor.Executor) {
 		made := 0
 		var deeper func(s *executor.Scope, left int) int
 		deeper = func(s *executor.Scope, left int) int {

@@ -434,7 +434,7 @@ func (n *node) within(top *node) bool {
 // TestRandomForks: random programs do what the sequential program does, and with a fault in any node the rest of it.
 func TestRandomForks(t *testing.T) {
 	guests.None(t)
-	seed, programs := testkit.Seed(t), testkit.Count(t, 500)
+	seed, programs := testkit.Seed(t), testkit.Count(t, 300)
 	type site struct {
 		name string
 		cfg  executor.Config

@@ -226,6 +226,7 @@ func TestGroupProducerOfItself(t *testing.T) {
 // A function that holds, in Go, a lock that the others take waits in vain, but not for ever, where that of an errgroup
 // does.
 func TestGroupGoUnderLock(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	const children = queuedTurns + 16
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	g := executor.NewGroup(ex)

@@ -57,15 +57,26 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
+// someOf returns the numbers of workers that a test tries: all, or half of them, which the seed draws, if it is to be
+// quick.
+func someOf(t *testing.T, workers []int) []int {
+	t.Helper()
+	if !testkit.Quick() {
+		return workers
+	}
+	return testkit.Draw(t, workers, 0, (len(workers)+1)/2)
+}
+
 // onEach runs a test under several policies: under the first two with each number of workers, and under two others that
-// the seed draws, with a number that it draws. If tests are to be quick that is the first, and one other. Each run of
-// all tests so comes to every policy often; MAGPIE_TESTS=all runs each test under all.
+// the seed draws, with a number that it draws. If tests are to be quick that is the first with half of the numbers, and
+// one other. Each run of all tests so comes to every policy often; MAGPIE_TESTS=all runs each test under all.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	type setting struct {
 		policy  string
 		workers int
 	}
 	var all []setting
+	workers = someOf(t, workers)
 	for _, p := range usable() {
 		for _, n := range workers {
 			all = append(all, setting{p, n})

@@ -313,7 +313,7 @@ func (p *isolated) scope(s *executor.Scope, rng *rand.Rand, o *origin, depth int
 // TestIsolationRandom: while a function waits, its thread runs only what comes from the work that it waits for.
 // Programs of forks, children, runs, futures and Blocking, with every kind of deque and policy.
 func TestIsolationRandom(t *testing.T) {
-	seed, programs := testkit.Seed(t), testkit.Count(t, 150)
+	seed, programs := testkit.Seed(t), testkit.Count(t, 100)
 	for i := range programs {
 		own := seed + uint64(i)*0x9E3779B97F4A7C15
 		rng := rand.New(rand.NewPCG(own, 1))

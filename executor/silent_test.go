@@ -251,6 +251,7 @@ var silentPrograms = []struct {
 
 // Functions that wait outside Blocking end as on goroutines, however many there are.
 func TestSilentPrograms(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	numbers := testkit.Part(t, []int{2, 5, 17, 40})
 	if !testkit.Quick() {
 		numbers = testkit.Some(t, []int{2, 5, 17, 40, 100, 200})

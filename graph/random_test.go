@@ -143,7 +143,7 @@ func (s *site) overlap(t testing.TB, rng *rand.Rand, m *model) (injected int) {
 // TestRandomGraphs runs random graphs with faults of every kind at every position, and checks each run by
 // history.verdict. MAGPIE_SEED is the seed of the first graph.
 func TestRandomGraphs(t *testing.T) {
-	seed, graphs := testkit.Seed(t), testkit.Count(t, 1200)
+	seed, graphs := testkit.Seed(t), testkit.Count(t, 800)
 	sites := newSites(t, 1, 2, 4, 16)
 	injected := 0
 	for i := range graphs {

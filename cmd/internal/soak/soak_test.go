@@ -20,7 +20,7 @@ import (
 
 // TestSoak runs the command. The chaos affects the whole process: no other test runs meanwhile.
 func TestSoak(t *testing.T) {
-	n := testkit.Count(t, 20_000_000)
+	n := testkit.Count(t, 12_000_000)
 	stderr := io.Writer(os.Stderr)
 	var quiet bytes.Buffer
 	if !testing.Verbose() {

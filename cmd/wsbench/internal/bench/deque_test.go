@@ -41,11 +41,15 @@ func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	}, results
 }
 
-// TestDequeExperiments runs every experiment on every kind. A figure is 0 if the cost of the clock, which is taken off,
-// was measured in a bad moment.
+// TestDequeExperiments runs every experiment on every kind, or on three of them if quick. A figure is 0 if the cost of the
+// clock, which is taken off, was measured in a bad moment.
 func TestDequeExperiments(t *testing.T) {
 	require.GreaterOrEqual(t, len(possibleDeques()), 3)
-	for _, k := range possibleDeques() {
+	kinds := possibleDeques()
+	if testkit.Quick() {
+		kinds = testkit.Draw(t, kinds, 1, 2)
+	}
+	for _, k := range kinds {
 		testkit.Fits(t, func() string { return experimentsOn(t, k) })
 	}
 }
