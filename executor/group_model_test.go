@@ -106,8 +106,8 @@ func TestModelGroupLimitInTask(t *testing.T) {
 				model.Assert(g.active == 0 && g.first == nil, "a turn is left")
 				stop(ex)
 			})
+			model.Reached(t, waits, "a Go finds no turn for its function")
 		})
-		model.Reached(t, waits, "a Go finds no turn for its function")
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -192,7 +193,8 @@ func (y *layer) do(ctx context.Context, l *lab, r *record) error {
 	return nil
 }
 
-// doParts does the parts that the record lacks, several at a time.
+// doParts does the parts that the record lacks, several at a time. If one fails, the others are done nevertheless: a
+// layer takes hours, and each failure is worth knowing.
 func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 	names, err := y.parts(ctx, l, y)
 	if err != nil {
@@ -201,9 +203,10 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 	r.Parts = len(names)
 	names = slices.DeleteFunc(names, r.has)
 
-	ctx, stop := context.WithCancel(ctx)
+	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	type outcome struct {
+		name string
 		part part
 		err  error
 	}
@@ -216,11 +219,11 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 	for range max(l.jobs, 1) {
 		workers.Go(func() {
 			for name := range todo {
-				p, err := y.part(ctx, l, y, name)
-				done <- outcome{p, err}
-				if err != nil {
+				if inner.Err() != nil {
 					return
 				}
+				p, err := y.part(inner, l, y, name)
+				done <- outcome{name, p, err}
 			}
 		})
 	}
@@ -228,24 +231,28 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 		workers.Wait()
 		close(done)
 	}()
-	var failure error
+	var failures []error
 	for o := range done {
-		err := o.err
-		if err == nil {
+		switch {
+		case o.err != nil && inner.Err() != nil: // it was interrupted
+		case o.err != nil:
+			fmt.Fprintf(l.out, "%s: %s fails; the others go on\n", y.name, o.name)
+			failures = append(failures, fmt.Errorf("%s: %w", y.name, o.err))
+		default:
 			r.enter(o.part)
-			if err = r.save(l.dir); err == nil {
-				l.progress(y, r)
+			if err := r.save(l.dir); err != nil {
+				failures = append(failures, fmt.Errorf("%s: %w", y.name, err))
+				stop() // the other parts, of which there would be no record
+				continue
 			}
-		}
-		if err != nil {
-			if failure == nil {
-				failure = fmt.Errorf("%s: %w", y.name, err)
-			}
-			stop() // the other parts
+			l.progress(y, r)
 		}
 	}
-	if failure != nil {
-		return failure
+	if ctx.Err() != nil {
+		failures = append(failures, fmt.Errorf("%s: %w", y.name, context.Cause(ctx)))
+	}
+	if err := errors.Join(failures...); err != nil {
+		return err
 	}
 	return r.save(l.dir) // even if no part was done
 }
