@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var loopLine = regexp.MustCompile(`^threads 2  wall [0-9.]+[µm]?s  CPU [0-9.]+[µm]?s  rounds [0-9]+\n$`)
+var loopLine = regexp.MustCompile(`^threads 2  wall [0-9hmµ.]+s  CPU [0-9hmµ.]+s  rounds [0-9]+\n$`)
 
 // TestLoop: the command ends when it is interrupted or its input ends, and then prints one line.
 func TestLoop(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, run(t.Context(), []string{"-C", "../../..", "./graph/...", "./executor/..."}, &out))
-	require.Regexp(t, `^\d\d? packages, 0 errors, in [0-9.]+m?s on \d+ workers\n$`, out.String())
+	require.Regexp(t, `^\d\d? packages, 0 errors, in [0-9hm.]+s on \d+ workers\n$`, out.String())
 }
 
 // TestBetween: a package between two that are asked for has the types of the first, not those of its compiled form.

@@ -107,9 +107,9 @@ func TestTop(t *testing.T) {
 			return top(t.Context(), args, &out) == nil && regexp.MustCompile(line).Match(out.Bytes())
 		}, time.Minute, 100*time.Millisecond, "%s", line)
 	}
-	shows(`\n0 +long +w1 +2 +wait#0 +[0-9.]+m?s\n`)
+	shows(`\n0 +long +w1 +2 +wait#0 +[0-9hm.]+s\n`)
 	require.Contains(t, out.String(), "runs: 1 go on")
-	require.Regexp(t, `\nlong +waits +0 +1 +0 +1 +[0-9.]+m?s\n`, out.String())
+	require.Regexp(t, `\nlong +waits +0 +1 +0 +1 +[0-9hm.]+s\n`, out.String())
 	require.Regexp(t, `\nw1 +[12] +\d+ +\d+ +1\n`, out.String())
 	require.NoError(t, h.Cancel(t.Context(), nil))
 	shows(`runs: 0 go on, 0 have results, 1 have failed or were cancelled\n`)
@@ -146,7 +146,7 @@ func TestTopOfProcesses(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, top(ctx, []string{"-nats", s.url, "-queue", o.queue, "-once"}, &out))
 	for _, worker := range []string{"worker1", "worker2"} {
-		require.Regexp(t, `\n\d+ +long +`+worker+` +1 +mix#\d+ +[0-9.]+m?s\n`, out.String())
+		require.Regexp(t, `\n\d+ +long +`+worker+` +1 +mix#\d+ +[0-9hm.]+s\n`, out.String())
 		require.Regexp(t, `\n`+worker+` +1 +1 +\d+ +1\n`, out.String())
 	}
 	require.NoError(t, h.Cancel(ctx, nil))
