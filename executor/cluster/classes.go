@@ -19,6 +19,7 @@ type class struct {
 type notice struct {
 	V         int                  `json:"v"`
 	Worker    string               `json:"worker"`
+	ID        string               `json:"id"` // of the Worker, whatever its name is
 	Functions map[string]Signature `json:"functions"`
 	Slots     int                  `json:"slots"`
 	Busy      int                  `json:"busy"` // slots in use

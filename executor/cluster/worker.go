@@ -3,6 +3,7 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,8 @@ type WorkerConfig struct {
 	Queue Queue
 
 	// Name is the name of the worker in errors and in what the queue shows: letters, digits, - and _, at most 100. No
-	// other worker of the queue may have it. The default is made from the name of the machine and a random part.
+	// other worker of the queue may have it: if one has, Report is told. The default is made from the name of the machine
+	// and a random part.
 	Name string
 
 	// Slots is how many partitions the worker has under way at the same time. The default is four for each worker of the
@@ -57,6 +59,7 @@ type seams struct {
 // A Worker runs partitions of the graphs that are submitted to a queue.
 type Worker struct {
 	c      WorkerConfig
+	id     string // random
 	q      *jet.Queue
 	states *jet.States
 	has    map[string]Signature
@@ -116,7 +119,7 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	if err != nil {
 		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
 	}
-	w := &Worker{c: c, q: q, has: maps.Collect(reg.Functions())}
+	w := &Worker{c: c, id: rand.Text(), q: q, has: maps.Collect(reg.Functions())}
 	w.states, err = q.Watch(ctx, w.report)
 	if err != nil {
 		q.Close()
@@ -160,12 +163,15 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.announce(ctx); err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
-	served := map[string]bool{}
+	served, met := map[string]bool{}, map[string]bool{w.id: true}
+	own := workerKey(w.c.Name)
 	stop, err := w.q.Follow(ctx, jet.Follower{Note: func(key string, data []byte) {
-		if name := key[len(classKey("")):]; !served[name] {
+		if key == own {
+			w.meet(met, data)
+		} else if name := key[len(classKey("")):]; !served[name] {
 			served[name] = w.serve(pool, name, data)
 		}
-	}}, classKeys)
+	}}, classKeys, own)
 	if err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
@@ -202,6 +208,16 @@ func (w *Worker) end(ctx context.Context) {
 	defer cancel()
 	if err := errors.Join(w.q.Forget(ctx, workerKey(w.c.Name)), w.q.Flush(ctx)); err != nil {
 		w.report(err)
+	}
+}
+
+// meet reports the first announcement of each other worker with this one's name, which takes the place of this one's.
+// Those of workers that were there before are overwritten by the announcement at the beginning of Run.
+func (w *Worker) meet(met map[string]bool, data []byte) {
+	if n, ok := decodeNotice(data); ok && !met[n.ID] {
+		met[n.ID] = true
+		w.report(errors.New("another worker of the queue has this name: each takes the place of the other in what the " +
+			"queue shows; give each a name of its own, or none"))
 	}
 }
 
@@ -261,7 +277,7 @@ func (w *Worker) keepAnnouncing(ctx context.Context) {
 // announce says that the worker lives, and what it has.
 func (w *Worker) announce(ctx context.Context) error {
 	value, err := json.Marshal(notice{
-		V: notesVersion, Worker: w.c.Name, Functions: w.has,
+		V: notesVersion, Worker: w.c.Name, ID: w.id, Functions: w.has,
 		Slots: w.c.Slots, Busy: int(w.counts.busy.Load()), Done: int64(w.counts.messages.Load()),
 		Running: w.running(w.board.longest(0, most)),
 	})

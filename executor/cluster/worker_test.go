@@ -49,3 +49,41 @@ func TestCloseWorker(t *testing.T) {
 	}
 	require.Equal(t, own, nc.NumSubscriptions())
 }
+
+// TestNamesake: workers of one name are told of each other, once, and go on. One that begins with the name of another
+// that was killed meets nobody.
+func TestNamesake(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	begin := func() (said chan error, stop func()) {
+		said = make(chan error, 100)
+		_, stop = newWorker(t, s.server.Conn(), s.ex, s.Registry, cluster.WorkerConfig{
+			Name: "miller", Report: func(err error) { said <- err },
+		})
+		return said, stop
+	}
+	killed := s.server.Conn()
+	w, err := cluster.NewWorker(within(t), killed, s.ex, s.Registry, cluster.WorkerConfig{Queue: queue, Name: "miller"})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	announced(t, s.client, 1)
+	killed.Close()
+
+	first, stopFirst := begin()
+	r := s.Random(1, clustertest.Options{})
+	s.equal(r, s.submit(r), "alone")
+	require.Empty(t, first)
+	second, stopSecond := begin()
+	for _, said := range []chan error{first, second} {
+		require.ErrorContains(t, <-said, "cluster: worker miller: another worker of the queue has this name")
+	}
+	s.equal(r, s.submit(r), "both")
+	stopSecond()
+	stopFirst()
+	require.Empty(t, first)
+	require.Empty(t, second)
+	cancel()
+	<-ended
+}
