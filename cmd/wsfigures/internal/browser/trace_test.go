@@ -54,8 +54,8 @@ func openViewer(t *testing.T) fs.FS {
 	return web
 }
 
-// show opens a trace in Perfetto.
-func show(t *testing.T, web fs.FS, trace []byte) (shown, error) {
+// serve returns a server of the page of a viewer and of a trace, as trace.json.
+func serve(t *testing.T, web fs.FS, trace []byte) (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		if name == "" {
@@ -71,26 +71,43 @@ func show(t *testing.T, web fs.FS, trace []byte) (shown, error) {
 		}
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(file))
 	}))
-	defer server.Close()
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// ask opens a URL and returns what a script finds there.
+func ask[T any](t *testing.T, url, script string) (found T, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	ctx, stop, err := start(ctx, find(t), 1400, func(any) {})
 	require.NoError(t, err)
 	defer stop()
-	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(server.URL+"/#!/?url="+server.URL+"/trace.json")))
-	return chromedp.Run(ctx, chromedp.Evaluate[shown](perfetto, chromedp.EvalAwaitPromise))
+	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(url)))
+	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
-// TestTrace opens a trace in Perfetto: tracks, slices and arrows have their names, and a failure can be seen.
-func TestTrace(t *testing.T) {
-	find(t)
-	web := openViewer(t)
+// show opens a trace in Perfetto.
+func show(t *testing.T, web fs.FS, trace []byte) (shown, error) {
+	url := serve(t, web, trace)
+	return ask[shown](t, url+"/#!/?url="+url+"/trace.json", perfetto)
+}
+
+// dinner returns the trace of a program with two graphs, of which one fails.
+func dinner(t *testing.T) []byte {
 	file := filepath.Join(t.TempDir(), "trace.json")
 	out, err := exec.Command("go", "run", "-C", root, "./cmd/wsfigures/internal/browser/testdata/dinner.go", file).
 		CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	trace, err := os.ReadFile(file)
 	require.NoError(t, err)
+	return trace
+}
+
+// TestTrace opens a trace in Perfetto: tracks, slices and arrows have their names, and a failure can be seen.
+func TestTrace(t *testing.T) {
+	find(t)
+	web := openViewer(t)
+	trace := dinner(t)
 
 	s, err := show(t, web, trace)
 	require.NoError(t, err)
