@@ -79,7 +79,7 @@ func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, 
 	several := workers[min(1, len(workers)-1):] // one worker alone has the same deque, whatever its kind
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 7))
 	turn := rng.IntN(len(policies) * len(several))
-	workers = someOf(t, workers)
+	workers = someOf(rng, workers)
 	for _, s := range stores {
 		if s.deque != deque.KindChaseLev {
 			if testkit.Quick() && rng.IntN(4) > 0 {

@@ -312,7 +312,7 @@ func TestGroupWaitsForNoTurn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for _, workers := range someOf(t, []int{1, 2}) {
+			for _, workers := range testkit.Part(t, []int{1, 2}) {
 				ex := newExecutor(t, executor.Config{Workers: workers})
 				var ran atomic.Int64
 				g := executor.NewGroup(ex)

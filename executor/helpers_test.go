@@ -57,14 +57,12 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
-// someOf returns the numbers of workers that a test tries: all, or half of them, which the seed draws, if it is to be
-// quick.
-func someOf(t *testing.T, workers []int) []int {
-	t.Helper()
+// someOf returns the numbers of workers that a test tries: all, or half of them if it is to be quick.
+func someOf(rng *rand.Rand, workers []int) []int {
 	if !testkit.Quick() {
 		return workers
 	}
-	return testkit.Draw(t, workers, 0, (len(workers)+1)/2)
+	return testkit.DrawBy(rng, workers, 0, (len(workers)+1)/2)
 }
 
 // onEach runs a test under several policies: under the first two with each number of workers, and under two others that
@@ -76,7 +74,8 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 		workers int
 	}
 	var all []setting
-	workers = someOf(t, workers)
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 11))
+	workers = someOf(rng, workers)
 	for _, p := range usable() {
 		for _, n := range workers {
 			all = append(all, setting{p, n})
@@ -86,7 +85,7 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 	if testkit.Quick() {
 		policies, others = 1, 1
 	}
-	for _, s := range testkit.Draw(t, all, policies*len(workers), others) {
+	for _, s := range testkit.DrawBy(rng, all, policies*len(workers), others) {
 		t.Run(fmt.Sprintf("%v/W=%d", s.policy, s.workers), func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: s.workers, Experiment: experiment.Options{Policy: s.policy}})
 			within(t, ex, func() { f(t, ex) })

@@ -176,7 +176,6 @@ func TestHostShareOfSeveral(t *testing.T) {
 
 // The quota is followed: it appears, changes, cannot be read for a while, and goes.
 func TestHostShareFollows(t *testing.T) {
-	t.Parallel() // it waits most of the time
 	ex, q := newQuotaExecutor(t, executor.Config{Workers: 4, Host: host.Options{Share: host.QuotaShare(0.25)}}, 0)
 	within(t, ex, func() {
 		keepBusy(t, ex, 20*time.Millisecond)

@@ -25,7 +25,7 @@ type WorkerConfig struct {
 	Queue Queue
 
 	// Name is the name of the worker in errors and in what the queue shows: letters, digits, - and _, at most 100. No
-	// other worker of the queue may have it: if one has, Report is told. The default is made from the name of the machine
+	// other worker of the queue may have it: if one has, Report is called. The default is made from the name of the machine
 	// and a random part.
 	Name string
 
@@ -163,7 +163,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := w.announce(ctx); err != nil {
 		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, err)
 	}
-	served, met := map[string]bool{}, map[string]bool{w.id: true}
+	served, met := map[string]bool{}, map[string]bool{}
 	own := workerKey(w.c.Name)
 	stop, err := w.q.Follow(ctx, jet.Follower{Note: func(key string, data []byte) {
 		if key == own {
@@ -212,10 +212,14 @@ func (w *Worker) end(ctx context.Context) {
 }
 
 // meet reports the first announcement of each other worker with this one's name, which takes the place of this one's.
-// Those of workers that were there before are overwritten by the announcement at the beginning of Run.
+// Those that come before this one's first may be of workers that are gone: a replica of the server may be behind.
 func (w *Worker) meet(met map[string]bool, data []byte) {
-	if n, ok := decodeNotice(data); ok && !met[n.ID] {
-		met[n.ID] = true
+	n, ok := decodeNotice(data)
+	if !ok || met[n.ID] || n.ID != w.id && !met[w.id] {
+		return
+	}
+	met[n.ID] = true
+	if n.ID != w.id {
 		w.report(errors.New("another worker of the queue has this name: each takes the place of the other in what the " +
 			"queue shows; give each a name of its own, or none"))
 	}

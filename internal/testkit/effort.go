@@ -111,7 +111,14 @@ func Draw[T any](t testing.TB, values []T, first, others int) []T {
 	if All() || len(values) <= first+others {
 		return values
 	}
-	rng := rand.New(rand.NewPCG(Seed(t), 11))
+	return DrawBy(rand.New(rand.NewPCG(Seed(t), 11)), values, first, others)
+}
+
+// DrawBy is Draw for a test that draws more than once from one seed.
+func DrawBy[T any](rng *rand.Rand, values []T, first, others int) []T {
+	if All() || len(values) <= first+others {
+		return values
+	}
 	drawn := slices.Clone(values)
 	rest := drawn[first:]
 	rng.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })

@@ -232,16 +232,17 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 		close(done)
 	}()
 	var failures []error
+	var unsaved error
 	for o := range done {
 		switch {
-		case o.err != nil && inner.Err() != nil: // it was interrupted
+		case o.err != nil && errors.Is(o.err, context.Cause(inner)): // it was interrupted
 		case o.err != nil:
-			fmt.Fprintf(l.out, "%s: %s fails; the others go on\n", y.name, o.name)
-			failures = append(failures, fmt.Errorf("%s: %w", y.name, o.err))
-		default:
+			// At once, since the command may be interrupted or killed hours later.
+			fmt.Fprintf(l.out, "%s: %s fails; the others go on: %v\n", y.name, o.name, o.err)
+			failures = append(failures, o.err)
+		case unsaved == nil:
 			r.enter(o.part)
-			if err := r.save(l.dir); err != nil {
-				failures = append(failures, fmt.Errorf("%s: %w", y.name, err))
+			if unsaved = r.save(l.dir); unsaved != nil {
 				stop() // the other parts, of which there would be no record
 				continue
 			}
@@ -249,10 +250,10 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 		}
 	}
 	if ctx.Err() != nil {
-		failures = append(failures, fmt.Errorf("%s: %w", y.name, context.Cause(ctx)))
+		failures = append(failures, context.Cause(ctx))
 	}
-	if err := errors.Join(failures...); err != nil {
-		return err
+	if err := errors.Join(append(failures, unsaved)...); err != nil {
+		return fmt.Errorf("%s: %w", y.name, err)
 	}
 	return r.save(l.dir) // even if no part was done
 }

@@ -339,7 +339,7 @@ func TestParts(t *testing.T) {
 	r, err := l.recordOf(y)
 	require.NoError(t, err)
 	require.EqualError(t, y.do(t.Context(), l, r), "toy: a part that fails")
-	require.Contains(t, out.String(), "toy: ./deque TestModelA/y fails; the others go on\n")
+	require.Contains(t, out.String(), "toy: ./deque TestModelA/y fails; the others go on: a part that fails\n")
 	fails = ""
 	do(all[1])
 }

@@ -102,6 +102,7 @@ func (p *Pool) Wait() {
 		t.Run(name, func(t *testing.T) {
 			dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", c.module).Output()
 			require.NoError(t, err)
+			require.NotEmpty(t, dir, "go mod download has not been run")
 			tests, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), filepath.FromSlash(c.tests)))
 			require.NoError(t, err)
 			here, err := filepath.Abs("../../..")
@@ -122,11 +123,16 @@ func (p *Pool) Wait() {
 			write("go.mod", strings.Replace(own, "=> ../../..", "=> "+here, 1))
 			write("go.sum", string(sum))
 			write(name+"/"+name+".go", strings.TrimSpace(c.shim)+"\n")
-			write(name+"/their_test.go", strings.Replace(string(tests), strconv.Quote(c.path), strconv.Quote("theirs/"+name), 1))
+			adopted := string(tests)
+			if c.path != "" {
+				require.Contains(t, adopted, strconv.Quote(c.path))
+				adopted = strings.Replace(adopted, strconv.Quote(c.path), strconv.Quote("theirs/"+name), 1)
+			}
+			write(name+"/their_test.go", adopted)
 
-			test := exec.Command("go", "test", "-count=1", "-v", "-timeout", "5m", "./"+name)
+			test := exec.Command("go", "test", "-mod=mod", "-count=1", "-v", "-timeout", "5m", "./"+name)
 			test.Dir = root
-			test.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+			test.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off")
 			out, err := test.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			passed := strings.Count(string(out), "--- PASS: ")

