@@ -14,7 +14,7 @@
 // A piece that this machine cannot do is skipped, and another is done in its place: the row says why. The plan of a
 // full disk of cluster-faults mounts one, and so needs root.
 //
-// If a model program fails, its layer goes on with the others, tells all failures at its end, and is not complete.
+// If a model program fails, its layer says so at once, goes on with the others, and is not complete.
 //
 // A record holds for its commit only. That is the last commit that has changed anything but records, so a commit of
 // records does not end them. A layer is taken up again where it stopped, or is left alone if it is complete, as long as

