@@ -22,6 +22,7 @@ type change struct {
 	what    string
 	turn    uint64   // of checks that take turns: a number made of the last commit's name
 	touched []string // packages with files in the change, as ./executor
+	code    []string // packages whose code the change touches, or that of what they import: not only their tests
 	near    []string // those that import these, or whose tests do
 	long    []string // packages whose tests run at length: those touched, and those whose turn it is
 	rest    []string // the other packages
@@ -43,6 +44,7 @@ func words(list []string) string {
 func (c *change) environ() []string {
 	return []string{
 		"TOUCHED=" + strings.Join(c.touched, " "),
+		"CODE=" + strings.Join(c.code, " "),
 		"NEAR=" + strings.Join(c.near, " "),
 		"LONG=" + strings.Join(c.long, " "),
 		"REST=" + strings.Join(c.rest, " "),
@@ -125,7 +127,8 @@ type pkg struct {
 	tests   []string // of its tests
 }
 
-// sort finds the packages that files belong to, those near them, and those whose tests run at length.
+// sort finds the packages that files belong to, those whose code differs, those near them, and those whose tests run at
+// length.
 func (c *change) sort(all []pkg, files []string) {
 	touched := make(map[string]bool)
 	code := make(map[string]bool) // packages whose code has changed, or that of what they import
@@ -133,7 +136,8 @@ func (c *change) sort(all []pkg, files []string) {
 		for dir := "./" + path.Dir(name); dir != "."; dir = pathDir(dir) {
 			if slices.ContainsFunc(all, func(p pkg) bool { return p.dir == dir }) {
 				touched[dir] = true
-				if strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") {
+				isGo := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")
+				if isGo || strings.HasSuffix(name, ".s") {
 					code[dir] = true
 				}
 				break
@@ -150,6 +154,9 @@ func (c *change) sort(all []pkg, files []string) {
 		}
 	}
 	for i, p := range all {
+		if code[p.dir] {
+			c.code = append(c.code, p.dir)
+		}
 		hasTurn := func(turns uint64) bool { return (c.turn+uint64(i))%turns == 0 }
 		long := hasTurn(farTurns)
 		switch {

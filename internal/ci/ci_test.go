@@ -97,7 +97,7 @@ const events = `{"Action":"start","Package":"github.com/magpie-go/magpie/graph"}
 {"Action":"output","Package":"github.com/magpie-go/magpie/graph","Test":"TestGood","Output":"=== RUN TestGood\n"}
 {"Action":"pass","Package":"github.com/magpie-go/magpie/graph","Test":"TestGood","Elapsed":0.5}
 {"Action":"run","Package":"github.com/magpie-go/magpie/graph","Test":"TestBad"}
-{"Action":"output","Package":"github.com/magpie-go/magpie/graph","Test":"TestBad","Output":"MAGPIE_SEED=42\n"}
+{"Action":"output","Package":"github.com/magpie-go/magpie/graph","Test":"TestBad","Output":"again: MAGPIE_SEED=42 x\n"}
 {"Action":"fail","Package":"github.com/magpie-go/magpie/graph","Test":"TestBad","Elapsed":0.5}
 {"Action":"run","Package":"github.com/magpie-go/magpie/graph","Test":"TestHangs"}
 {"Action":"output","Package":"github.com/magpie-go/magpie/graph","Test":"TestHangs","Output":"so far\n"}
@@ -105,12 +105,28 @@ const events = `{"Action":"start","Package":"github.com/magpie-go/magpie/graph"}
 {"Action":"fail","Package":"github.com/magpie-go/magpie/graph","Elapsed":1.5}
 `
 
+// TestAgain: a test of a nested module is repeated in that module.
+func TestAgain(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("executor/cluster/internal/protocol", 0o777))
+	require.NoError(t, os.WriteFile("executor/cluster/go.mod", nil, 0o666))
+	const module = "github.com/magpie-go/magpie/"
+	for pkg, want := range map[string]string{
+		"graph":                              "go test -run '^TestX$' ./graph",
+		"executor":                           "go test -run '^TestX$' ./executor",
+		"executor/cluster":                   "go -C executor/cluster test -run '^TestX$' ./",
+		"executor/cluster/internal/protocol": "go -C executor/cluster test -run '^TestX$' ./internal/protocol",
+	} {
+		require.Equal(t, want, again(&outcome{pkg: module + pkg, test: "TestX"}))
+	}
+}
+
 func TestFailuresExplainThemselves(t *testing.T) {
 	ok, steps, said := runSteps(t, false, "== tests\necho plain\ncat <<'E'\n"+events+"E\nfalse\n")
 	require.False(t, ok)
 	require.Equal(t, []int{1, 2}, []int{steps[0].passed, steps[0].failed})
 	for _, told := range []string{
-		"--- FAIL: graph TestBad\nMAGPIE_SEED=42\n    again: MAGPIE_SEED=42 go test -run '^TestBad$' ./graph\n",
+		"--- FAIL: graph TestBad\nagain: MAGPIE_SEED=42 x\n    again: MAGPIE_SEED=42 x\n",
 		"--- DID NOT END: graph TestHangs\nso far\n",
 		"FAIL graph\nsignal: killed\n",
 		"plain\n",
@@ -151,20 +167,22 @@ func TestSort(t *testing.T) {
 		{dir: "./d", tests: []string{"./c"}}, {dir: "./e", tests: []string{"./d"}}, {dir: "./f"},
 	}
 	for name, c := range map[string]struct {
-		files         []string
-		touched, near string
+		files               []string
+		touched, code, near string
 	}{
-		"code":          {[]string{"a/x.go"}, "./a", "./b ./c ./d"},
-		"a test":        {[]string{"a/x_test.go"}, "./a", ""},
-		"what it reads": {[]string{"a/testdata/deep/x.txt"}, "./a", ""},
-		"no package":    {[]string{"README.md", ".ci/run"}, "", ""},
-		"two":           {[]string{"c/x.go", "f/x_test.go"}, "./c ./f", "./d"},
+		"code":          {[]string{"a/x.go"}, "./a", "./a ./b ./c", "./b ./c ./d"},
+		"assembly":      {[]string{"a/x_amd64.s"}, "./a", "./a ./b ./c", "./b ./c ./d"},
+		"a test":        {[]string{"a/x_test.go"}, "./a", "", ""},
+		"what it reads": {[]string{"a/testdata/deep/x.txt"}, "./a", "", ""},
+		"no package":    {[]string{"README.md", ".ci/run"}, "", "", ""},
+		"two":           {[]string{"c/x.go", "f/x_test.go"}, "./c ./f", "./c", "./d"},
 	} {
 		turns := make(map[string]int)
 		for turn := range uint64(farTurns) {
 			got := change{turn: turn}
 			got.sort(all, c.files)
 			require.Equal(t, c.touched, strings.Join(got.touched, " "), name)
+			require.Equal(t, c.code, strings.Join(got.code, " "), name)
 			require.Equal(t, c.near, strings.Join(got.near, " "), name)
 			require.Len(t, got.rest, len(all)-len(got.long), name)
 			for _, dir := range got.long {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -138,7 +141,8 @@ func short(pkg string) string { return strings.TrimPrefix(pkg, "github.com/magpi
 // most is how many lines of one test are told.
 const most = 400
 
-var seedLine = regexp.MustCompile(`MAGPIE_SEED=\d+`)
+// againLine is the command that repeats a test, where the test logs it.
+var againLine = regexp.MustCompile(`again: (.*MAGPIE_SEED=.*)`)
 
 // failures returns the output of what has failed or not ended, and the commands that repeat it.
 func (l *eventLog) failures() string {
@@ -167,13 +171,19 @@ func (l *eventLog) failures() string {
 	return b.String()
 }
 
-// again returns the command that repeats a test. The flags that the step gave are in .ci/steps.
+// again returns the command that repeats a test. The flags that the step gave to one without a seed are in .ci/steps.
 func again(o *outcome) string {
-	command := fmt.Sprintf("go test -run '^%s$' ./%s", o.test, short(o.pkg))
-	if seed := seedLine.FindString(o.output.String()); seed != "" {
-		command = seed + " " + command
+	if said := againLine.FindStringSubmatch(o.output.String()); said != nil {
+		return said[1]
 	}
-	return command
+	module, pkg := "", short(o.pkg)
+	for dir := pkg; dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil { // one inside the project's
+			module, pkg = "-C "+dir+" ", strings.TrimPrefix(strings.TrimPrefix(pkg, dir), "/")
+			break
+		}
+	}
+	return fmt.Sprintf("go %stest -run '^%s$' ./%s", module, o.test, pkg)
 }
 
 // tail returns the last lines of a text, and says how many it leaves out.
