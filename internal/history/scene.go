@@ -81,7 +81,7 @@ func playAll(t testing.TB, seed uint64, threads, n int, draw func(rng *rand.Rand
 		for i, s := range scenes {
 			h, err := s.Judge()
 			if err != nil {
-				t.Fatalf("MAGPIE_SEED=%d, history %d: %v", seed, first+i, err)
+				t.Fatalf("history %d: %v", first+i, err)
 			}
 			tally.Add(h)
 		}

@@ -97,6 +97,9 @@ func check(t T, cfg Config, program func()) (res Result, ok bool) {
 			t.Fatalf("MAGPIE_MODEL_REPLAY: %v; want what a failure printed", err)
 		}
 	}
+	cfg.Progress = func(p Progress) {
+		t.Logf("%s: so far %d schedules, %d states, about %.0f %%", t.Name(), p.Executions, p.States, 100*p.Share)
+	}
 	res = Explore(cfg, program)
 	if res.Failure != nil {
 		t.Fatalf("%v\n%s", res.Failure, again(res.Failure.Schedule, t.Name()))

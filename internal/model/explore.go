@@ -1,10 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // Config bounds an exploration.
@@ -27,6 +29,18 @@ type Config struct {
 	Steps int
 	// Replay takes the one execution of a failure's schedule. The schedule's bound replaces Preemptions and Random.
 	Replay string
+	// Progress, if not nil, is called between executions, at most once in each Interval. 0 means a minute.
+	Progress func(Progress)
+	Interval time.Duration
+}
+
+// Progress is how far an exploration has come.
+type Progress struct {
+	Executions, States int // as in Result
+	// Share is the part that is done. Of the search tree it is an estimate in which each option of a decision counts as
+	// much. It falls when a race adds options. Under a bound more may be done: the first option, to go on, leaves the most
+	// preemptions for later.
+	Share float64
 }
 
 // Result says what an exploration did.
@@ -63,11 +77,11 @@ func Explore(cfg Config, program func()) (res Result) {
 		cfg.Steps = 10000
 	}
 	choose := newStrategy(&cfg)
-	defer func() {
-		if d, ok := choose.(*depthFirst); ok {
-			res.States = len(d.known)
-		}
-	}()
+	search, _ := choose.(*depthFirst)
+	if search != nil {
+		defer func() { res.States = len(search.known) }()
+	}
+	told := time.Now()
 	m := &memory{}
 	defer m.release()
 	// Threads take turns. With more Ps, each hand-over would wake an OS thread to look for work that does not exist.
@@ -97,6 +111,15 @@ func Explore(cfg Config, program func()) (res Result) {
 		}
 		if !choose.next() {
 			return res
+		}
+		const between = 100 // executions, of a millisecond each if they are long
+		if cfg.Progress != nil && res.Executions%between == 0 && time.Since(told) >= cmp.Or(cfg.Interval, time.Minute) {
+			told = time.Now()
+			so := Progress{Executions: res.Executions, Share: float64(res.Executions) / float64(max(cfg.Random, 1))}
+			if search != nil {
+				so.States, so.Share = len(search.known), search.share()
+			}
+			cfg.Progress(so)
 		}
 	}
 }
@@ -212,6 +235,18 @@ func (d *depthFirst) common() int {
 		return 0
 	}
 	return d.stack[len(d.stack)-1].turn
+}
+
+// share returns Progress.Share.
+func (d *depthFirst) share() (share float64) {
+	each := 1.0
+	for _, c := range d.stack {
+		if c.all {
+			each /= float64(c.options)
+			share += each * float64(c.taken)
+		}
+	}
+	return share
 }
 
 // pct runs the thread of highest priority. At some steps, and where it yields, the running thread falls to the lowest.

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -152,30 +153,58 @@ func TestFindsAndReplays(t *testing.T) {
 	}
 }
 
-// TestCounts checks the number of executions where it is known: two threads of k operations each interleave in (2k over
-// k) ways; without preemptions only the one interleaving is left in which each thread runs to its end.
-func TestCounts(t *testing.T) {
-	program := func(k int) func() {
-		return func() {
-			c := new(cell)
-			join := Go(func() {
-				for range k {
-					c.add(1)
-				}
-			})
+// adders returns a program of two threads that each add k times to a cell.
+func adders(k int) func() {
+	return func() {
+		c := new(cell)
+		join := Go(func() {
 			for range k {
 				c.add(1)
 			}
-			join()
-			Assert(c.v == 2*k, "lost one")
+		})
+		for range k {
+			c.add(1)
 		}
+		join()
+		Assert(c.v == 2*k, "lost one")
 	}
+}
+
+// TestCounts checks the number of executions where it is known: two threads of k operations each interleave in (2k over
+// k) ways; without preemptions only the one interleaving is left in which each thread runs to its end.
+func TestCounts(t *testing.T) {
 	for _, c := range []struct{ k, bound, want int }{
 		{1, 0, 1}, {3, 0, 1}, {1, -1, 2}, {2, -1, 6}, {3, -1, 20}, {4, -1, 70},
 	} {
-		res := Explore(Config{Preemptions: c.bound, Full: true}, program(c.k))
+		res := Explore(Config{Preemptions: c.bound, Full: true}, adders(c.k))
 		require.Nil(t, res.Failure)
 		require.Equal(t, c.want, res.Executions, "k=%d bound=%d", c.k, c.bound)
+	}
+}
+
+// TestProgress: an exploration tells of ever more executions, and of a share that grows to the whole.
+func TestProgress(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg  Config
+		last float64 // the least share that is told last
+	}{
+		"all":     {Config{Preemptions: -1, Full: true}, 0.9}, // 12,870 executions
+		"bounded": {Config{Preemptions: 3, Full: true}, 0.3},
+		"random":  {Config{Random: 2000}, 0.9},
+	} {
+		var told []Progress
+		c.cfg.Progress, c.cfg.Interval = func(p Progress) { told = append(told, p) }, time.Nanosecond
+		res := Explore(c.cfg, adders(8))
+		require.Nil(t, res.Failure)
+		require.Len(t, told, (res.Executions-1)/100, name)
+		for i, p := range told {
+			require.Equal(t, 100*(i+1), p.Executions, name)
+			require.Less(t, p.Share, 1.0, name)
+			if i > 0 {
+				require.Greater(t, p.Share, told[i-1].Share, name)
+			}
+		}
+		require.Greater(t, told[len(told)-1].Share, c.last, name)
 	}
 }
 
@@ -359,10 +388,7 @@ func TestFailuresLeaveNoGoroutines(t *testing.T) {
 		})
 		require.Contains(t, res.Failure.What, "oops")
 	}
-	// require.Eventually would add a goroutine of its own.
-	for start := time.Now(); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		require.Less(t, time.Since(start), time.Minute, "%d goroutines are left", runtime.NumGoroutine()-before)
-	}
+	testkit.Until(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
 }
 
 // TestFewerThreads: a program that starts fewer threads the second time is reported as not deterministic.

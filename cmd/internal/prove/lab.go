@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -18,13 +19,14 @@ type lab struct {
 	root string
 	dir  string // the folder of the records
 	temp string
-	out  io.Writer
-	jobs int // the number of parts at a time
+	out  io.Writer // for tell
+	jobs int       // the number of parts at a time
 
 	commit func() string // returns the commit of the tree, or "" if it has none
 
-	mu       sync.Mutex
+	mu       sync.Mutex        // guards binaries
 	binaries map[string]string // built test binaries
+	telling  sync.Mutex
 }
 
 // run runs a command in the module and returns its output. If the command fails, the error has the output.
@@ -57,10 +59,35 @@ func (l *lab) exec(ctx context.Context, dir string, env []string, name string, a
 	cmd.Env = append(append(cmd.Env, "MAGPIE_TESTS=long"), env...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 5 * time.Second
-	var out bytes.Buffer
+	out := transcript{lab: l}
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	return out.String(), err
+}
+
+// A transcript keeps the output of a command, and passes on the lines in which a long exploration says how far it is.
+type transcript struct {
+	bytes.Buffer
+	lab   *lab
+	begun int // where the last line begins, which may not be complete
+}
+
+// farLine matches the line that model.Check logs once a minute.
+var farLine = regexp.MustCompile(`\S+: so far \d+ schedules, .*$`)
+
+func (t *transcript) Write(p []byte) (int, error) {
+	n, err := t.Buffer.Write(p)
+	for {
+		rest := t.Bytes()[t.begun:]
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			return n, err
+		}
+		if line := farLine.Find(rest[:end]); line != nil {
+			t.lab.tell("%s\n", line)
+		}
+		t.begun += end + 1
+	}
 }
 
 // test runs tests of a package, in its folder.
@@ -113,11 +140,18 @@ func (l *lab) timed(r *record, f func() error) error {
 	return err
 }
 
+// tell prints for people. Parts that run at a time may call it.
+func (l *lab) tell(format string, args ...any) {
+	l.telling.Lock()
+	defer l.telling.Unlock()
+	fmt.Fprintf(l.out, format, args...)
+}
+
 // progress prints how far a layer has come.
 func (l *lab) progress(y *layer, r *record) {
 	if y.goal == 0 {
 		p := r.Results[len(r.Results)-1]
-		fmt.Fprintf(l.out, "%s: %d of %d: %s, %d schedules in %v\n",
+		l.tell("%s: %d of %d: %s, %d schedules in %v\n",
 			y.name, len(r.Results), r.Parts, p.Name, p.Schedules, seconds(p.Seconds))
 		return
 	}
@@ -125,7 +159,7 @@ func (l *lab) progress(y *layer, r *record) {
 	if r.Done < y.goal {
 		left = fmt.Sprintf(", about %v to go", seconds(r.Seconds/float64(r.Done)*float64(y.goal-r.Done)))
 	}
-	fmt.Fprintf(l.out, "%s: %d of %d in %v%s\n", y.name, r.Done, y.goal, seconds(r.Seconds), left)
+	l.tell("%s: %d of %d in %v%s\n", y.name, r.Done, y.goal, seconds(r.Seconds), left)
 }
 
 func seconds(s float64) time.Duration {

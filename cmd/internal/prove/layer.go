@@ -238,7 +238,7 @@ func (y *layer) doParts(ctx context.Context, l *lab, r *record) error {
 		case o.err != nil && errors.Is(o.err, context.Cause(inner)): // it was interrupted
 		case o.err != nil:
 			// At once, since the command may be interrupted or killed hours later.
-			fmt.Fprintf(l.out, "%s: %s fails; the others go on: %v\n", y.name, o.name, o.err)
+			l.tell("%s: %s fails; the others go on: %v\n", y.name, o.name, o.err)
 			failures = append(failures, o.err)
 		case unsaved == nil:
 			r.enter(o.part)

@@ -123,7 +123,7 @@ func (l *lab) prove(ctx context.Context, chosen []*layer) error {
 			return err
 		}
 		if r.isComplete(y) {
-			fmt.Fprintf(l.out, "%s: complete since %s\n", y.name, r.Latest.Format(time.DateOnly))
+			l.tell("%s: complete since %s\n", y.name, r.Latest.Format(time.DateOnly))
 			continue
 		}
 		err = errors.Join(y.do(ctx, l, r), l.disown(y, r))
@@ -142,7 +142,7 @@ func (l *lab) disown(y *layer, r *record) error {
 	if r.Commit == "" || r.Done == 0 || l.commit() == r.Commit {
 		return nil
 	}
-	fmt.Fprintf(l.out, "%s: the tree is no longer that of commit %s: the record names no commit\n", y.name, r.Commit)
+	l.tell("%s: the tree is no longer that of commit %s: the record names no commit\n", y.name, r.Commit)
 	r.Commit = ""
 	return r.save(l.dir)
 }
@@ -159,10 +159,10 @@ func (l *lab) recordOf(y *layer) (*record, error) {
 	}
 	switch {
 	case r != nil:
-		fmt.Fprintf(l.out, "%s: the record of %s holds for %s; begins anew for %s\n",
+		l.tell("%s: the record of %s holds for %s; begins anew for %s\n",
 			y.name, r.Latest.Format(time.DateOnly), named(r.Commit), named(head))
 	case head == "":
-		fmt.Fprintf(l.out, "%s: begins for %s\n", y.name, named(head))
+		l.tell("%s: begins for %s\n", y.name, named(head))
 	}
 	return &record{Layer: y.name, Commit: head, Machine: machine(), Seed: uint64(now().Unix()), Begun: now()}, nil
 }
@@ -188,7 +188,7 @@ func (l *lab) list(chosen []*layer) error {
 				state += "; begins anew"
 			}
 		}
-		fmt.Fprintf(l.out, "%-18s %s\n%-18s %s\n", y.name, y.what, "", state)
+		l.tell("%-18s %s\n%-18s %s\n", y.name, y.what, "", state)
 	}
 	return nil
 }

@@ -269,6 +269,26 @@ func TestExploredLine(t *testing.T) {
 	require.Equal(t, []string{"2849", "2120", "any number of"}, exploredLine.FindStringSubmatch(said)[1:])
 }
 
+// TestTranscript: of a command's output the lines of a long exploration are told at once, in whatever pieces they come.
+func TestTranscript(t *testing.T) {
+	const said = "\x16=== RUN   TestModelPush\n" +
+		"    check.go:97: TestModelPush/W=2: so far 400 schedules, 20 states, about 7 %\n" +
+		"    check.go:97: TestModelPush/W=2: so far 800 schedules, 31 states, about 15 %\n--- PASS"
+	const want = "TestModelPush/W=2: so far 400 schedules, 20 states, about 7 %\n" +
+		"TestModelPush/W=2: so far 800 schedules, 31 states, about 15 %\n"
+	for size := 1; size < len(said); size++ {
+		var told bytes.Buffer
+		out := transcript{lab: &lab{out: &told}}
+		for piece := range slices.Chunk([]byte(said), size) {
+			n, err := out.Write(piece)
+			require.NoError(t, err)
+			require.Equal(t, len(piece), n)
+		}
+		require.Equal(t, said, out.String())
+		require.Equal(t, want, told.String())
+	}
+}
+
 // TestReportOf: each test has its own output, and only tests that passed are in passed.
 func TestReportOf(t *testing.T) {
 	r, err := reportOf(strings.NewReader(`{"Action":"start","Package":"p"}
