@@ -65,7 +65,10 @@ func (s *settings) resolveCallers(bad func(format string, args ...any)) {
 	}
 }
 
-// needOwnThreads names the fields because of which tasks run on the workers' own threads only.
+// needOwnThreads names the fields because of which tasks run on the workers' own threads only. Share is among them, as
+// a QuotaShare too: it counts how long the workers' own threads are awake, and parks those that are too many. A caller
+// is not counted, so it would use processors that the bound does not know of, and it cannot rest while its answer is
+// due.
 func (s *settings) needOwnThreads() []string {
 	return fieldsSet([]field{
 		{"Threads.CPUs", s.Threads.CPUs != nil},

@@ -20,6 +20,8 @@
 //
 // # Which one when
 //
+// RECIPES.md has a table.
+//
 //   - Package graph: tasks in an order known before the run. Nothing is quicker.
 //   - [Fork] and [Scope.Go]: a function splits its own work, and waits for it. [Call] and [NewJob] give it the [Scope]
 //     for that.

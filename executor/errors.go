@@ -22,11 +22,10 @@ var (
 	// GODEBUG=panicnil=1. If a caller of [Executor.Run] ran the task, Goexit ends the caller too, once the run is over.
 	ErrGoexit = errors.New("executor: task called runtime.Goexit")
 	// ErrTooDeep is the error of work that would lie on top of too many waits on the stack of one worker. A run that a
-	// task starts fails on top of more than 4096 waits for runs. A child of a [Scope], or a future that a worker has to
-	// run for a wait, fails on top of more than 32768 waits for children and futures, or 4096 on a 32-bit system; so
-	// does a run with as many calls of [Fork] that are not joined, each of which has forked the next. With
-	// several workers the depth at which work fails differs from run to run. Work that nothing waits for lies on no stack:
-	// memory alone bounds the depth of [Group.Go] in its functions, of [Async] in those of Async, and of subflows.
+	// task starts may lie on 4096 waits for runs, and a child of a [Scope] or a future on 32768 waits for children and
+	// futures. Calls of [Fork] may lie in each other as deep if they are not joined. On 32-bit systems all three are
+	// 4096. With several workers the depth varies. Memory alone bounds what nothing waits for: [Group.Go] in its
+	// functions, [Async] in those of Async, and subflows.
 	ErrTooDeep = errors.New("executor: too many tasks on one worker wait for each other")
 
 	// ErrForgotten is the error of the Future of a [Promise] that became unreachable and was not resolved.

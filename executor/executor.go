@@ -80,9 +80,8 @@ var errBubble = errors.New("executor: New in a bubble of testing/synctest, where
 
 // NewInline returns an executor for tests, which has no threads. A call that starts a run or an [Async] runs it before
 // it returns, on the calling goroutine, together with all other tasks that are ready. The seed chooses the order of
-// ready tasks, and the same seed gives the same order. So a test that tries many seeds finds tasks that rely on an
-// order which is not guaranteed. When a task ends the context that its run was started with, no other task of the run
-// begins after it.
+// ready tasks, and the same seed gives the same order. When a task ends the context that its run was started with, no
+// other task of the run begins after it.
 //
 // The executor has one worker, and otherwise behaves as others do. Goroutines that use it at the same time take turns,
 // and then influence the order. A task that waits for something that only the calling goroutine could do next waits for

@@ -268,3 +268,6 @@ func (ex *Executor) CallKeepsExecutor() bool { return ex.KeepsCall() && ex.calls
 
 // KeptCall is the body of the run that is kept for the next call.
 func (ex *Executor) KeptCall() *Body { return &ex.calls.run.scope.Body }
+
+// TaskIn returns the name of the function that a worker with that stack is in.
+func TaskIn(stack string) string { return taskIn(stack) }

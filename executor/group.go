@@ -20,15 +20,13 @@ import (
 // These differences matter most. MIGRATING.md lists all of them.
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
-//     worker stands in for its worker: at once inside [Blocking], and otherwise after some milliseconds, see
-//     [host.Threads].OnlyBlocking. There are at most [Config.Spares].
+//     worker stands in for its worker, see [Blocking].
 //   - So next of an iter.Pull must not be called by several functions, even one at a time: the runtime then ends the
-//     process. A child's Pdeathsig, the runtime's deadlock detector and testing/synctest notice threads.
+//     process.
 //   - A panic becomes an error, a *[PanicError], and [runtime.Goexit] becomes [ErrGoexit].
 //   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
 //     error, even if all functions return nil. It is not [context.Canceled] itself: [errors.Is] finds that.
-//   - With a limit, Go called from a task waits only once 256 functions wait for their turn. Where the functions of the
-//     group would wait for each other in Go, and an errgroup for ever, they call what they give to the group themselves.
+//   - With a limit, [Group.Go] called from a task seldom waits, and may call the function itself.
 //   - The group is a run of the executor from its first function, or from GroupWithContext, until Wait, and counts
 //     against [Config.MaxRuns]. It is nested in the run of the task that has called Go first, but only the context that
 //     GroupWithContext was given cancels it. Close waits for its functions, but not for Wait.
@@ -118,7 +116,8 @@ func (g *Group) check() {
 	}
 }
 
-// A GroupTask is a function that was given to [Group.GoAfter].
+// A GroupTask is a function that was given to [Group.GoAfter]. It has no name, so Wait does not list those that were
+// not called; graph.KeepGoing does.
 type GroupTask struct {
 	task groupTask
 	g    *Group

@@ -21,15 +21,11 @@ func GroupWithContext(ctx context.Context, ex *Executor) (*Group, context.Contex
 // caller's context had ended when the group began: at GroupWithContext or, after a Wait, at the next function. Then
 // Wait returns that error, or the one that it has returned before. Go panics if the limit is 0.
 //
-// With a limit, Go called from outside waits until fn has its turn, as the Go of an errgroup does. Meanwhile it runs no
-// function: one might wait for what the caller does next. Called from a task it waits, as in [Blocking], only if 256
-// functions wait already, there is a spare worker for each worker that waits, and some function has had its turn within
-// a second. Where it cannot wait, as in a nested run or a function of OnEnd, fn is added to the queue.
-//
-// An errgroup waits for ever if all functions that the limit allows are in Go. Once that happens here, or with a limit
-// of 1, Go called from a function of the group calls fn itself, in the caller's place, as long as 256 functions wait: a
-// walk of a tree becomes a recursive one, at most 256 deep. So the caller must hold no lock that fn takes, and fn must
-// not wait for what the caller does next. A [runtime.Goexit] in fn also ends the caller, as in a Wait.
+// With a limit, Go called from outside waits until fn has its turn, and runs no function meanwhile. Called from a task
+// it waits, as in [Blocking], only if 256 functions wait already; where it cannot wait, fn is added to the queue, see
+// MIGRATING.md. If all functions that the limit allows are in Go, or the limit is 1, Go called from a function of the
+// group calls fn itself, at most 256 deep, as long as 256 functions wait. So the caller must hold no lock that fn
+// takes, and fn must not wait for what the caller does next. A [runtime.Goexit] in fn also ends the caller.
 func (g *Group) Go(fn func() error) {
 	if fn == nil {
 		panic("executor: Group.Go of a nil function")
@@ -72,8 +68,8 @@ func (g *Group) TryGo(fn func() error) bool {
 }
 
 // GoAfter is GoContext for a function that begins when all tasks in after have ended. If one of them has failed, or was
-// not called, the function is not called, also after [Group.KeepGoing]. GoAfter does not wait, even with a limit. It
-// panics if an element of after is nil or belongs to another group. It has then started nothing.
+// not called, fn is not called either. GoAfter does not wait, even with a limit. It panics if an element of after is
+// nil or belongs to another group. It has then started nothing.
 func (g *Group) GoAfter(fn func(context.Context) error, after ...*GroupTask) *GroupTask {
 	if fn == nil {
 		panic("executor: Group.GoAfter of a nil function")

@@ -226,10 +226,9 @@ type RunOptions struct {
 	// Priority decides which run the workers turn to first. The zero value is [Normal]. It is not a priority of threads: a
 	// Low run keeps the processors busy if no other work is there. Of the runs that have not begun, a worker begins one
 	// with the highest priority. A busy worker looks, after every 64 items, for items of runs of a higher priority,
-	// submitted or in another worker's deque, and for submitted ones of its own priority. It turns to these, and its own
-	// item waits meanwhile. An item that has begun is not interrupted. No run waits for ever: one of 16 such looks prefers
-	// runs of lower priority, and a worker without items takes any. A nested run has the priority of the run around it,
-	// whatever its own options say. Futures of [Async] are Normal.
+	// submitted or in another worker's deque, and for submitted ones of its own priority, and runs these first. No run
+	// waits for ever: one of 16 such looks prefers runs of lower priority, and a worker without items takes any. A nested
+	// run has the priority of the run around it, whatever its own options say. Futures of [Async] are Normal.
 	Priority Priority
 	// Workers is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time; 0 means
 	// no limit. A nested run may have a limit of its own besides. Futures that a task starts with [Async] are not counted.

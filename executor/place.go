@@ -19,8 +19,7 @@ func FromContext(ctx context.Context) (*Executor, bool) {
 //
 // A task has one index from its beginning to its end. No two tasks have an index at the same time, unless one of them
 // waits, in a Run, Wait or Join, and its worker runs the other meanwhile. So an index may select what a task needs for
-// itself: see [PerWorker]. It costs some 10 ns on Linux/amd64, and no system call in a task on arm64.
-// [Scope.WorkerIndex] costs less.
+// itself: see [PerWorker]. It costs some 10 ns on Linux/amd64. [Scope.WorkerIndex] costs less.
 func (ex *Executor) WorkerIndex() int {
 	ex.mustBeMade()
 	if w := ex.currentWorker(); w != nil {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -29,9 +31,10 @@ const (
 // that it waits for have returned. If there is nothing to cancel, it returns what Close does.
 //
 // Shutdown returns at the latest a second after ctx has ended, or up to five seconds as long as queued work ends. It
-// leaves behind tasks that do not heed their context. The error names their runs, and lists functions of an [Observer]
-// that have not returned; [Executor.Stacks] tells where the tasks are. Their runs end when they return, and the
-// executor is closed then. Other runs end meanwhile if there is a spare, and more than one worker.
+// leaves behind tasks that do not heed their context. The error names their runs, and the function that each worker is
+// in. It says for how long they have been cancelled, and lists functions of an [Observer] that have not returned. Their
+// runs end when they return, and the executor is closed then. Other runs end meanwhile if there is a spare, and more
+// than one worker.
 //
 // Shutdown may be called several times, also at the same time and with Close: the first ctx to end cancels the work for
 // all of them. In a task of the same executor it does nothing and returns [ErrInTask].
@@ -71,20 +74,35 @@ func (ex *Executor) drain(ctx context.Context, over <-chan struct{}) error {
 	return cmp.Or(cause, ex.hooks.err())
 }
 
-// runOn says that tasks run on, and of which runs: the oldest of those that have not ended.
+// runOn says that tasks run on: for how long they have been cancelled, their runs, the oldest first, and the functions
+// that workers are in.
 func (ex *executor) runOn() string {
-	const most = 5
+	since := time.Since(ex.life.cancelled).Round(time.Millisecond) // abort has held mu after that was written
+	said := fmt.Sprintf("tasks run on that have not heeded their context for %v", since)
 	runs := ex.runsInProgress()
-	said := "tasks run on that do not heed their context"
-	for i, r := range slices.Backward(runs) {
-		switch n := len(runs) - i; {
-		case n == 1:
-			said += fmt.Sprintf(", in run of %q", r.Name())
-		case n <= most:
-			said += fmt.Sprintf(", %q", r.Name())
-		default:
-			return fmt.Sprintf("%s and %d more", said, i+1)
+	var names, tasks []string
+	for _, r := range slices.Backward(runs[max(0, len(runs)-mostNamed):]) { // there may be a million
+		names = append(names, strconv.Quote(r.Name()))
+	}
+	for _, stack := range ex.stacks() {
+		if task := taskIn(stack); task != "" && !slices.Contains(tasks, task) {
+			tasks = append(tasks, task)
 		}
+	}
+	return said + some(", in run of ", names, len(runs)) + some(", in ", tasks, len(tasks))
+}
+
+// mostNamed is how many runs, and how many functions, an error of Shutdown names.
+const mostNamed = 5
+
+// some returns the first of n words, with what comes before them if there are any.
+func some(before string, words []string, n int) string {
+	if n == 0 {
+		return ""
+	}
+	said := before + strings.Join(words[:min(n, mostNamed)], ", ")
+	if n > mostNamed {
+		said += fmt.Sprintf(" and %d more", n-mostNamed)
 	}
 	return said
 }
@@ -97,8 +115,9 @@ type life struct {
 	cancels  xatomic.Bool  // there was work to cancel for core.aborted
 
 	// Guarded by core.mu.
-	drained bool // no run or future is in progress any more
-	standIn bool // a spare stands in for tasks that may run on
+	drained   bool      // no run or future is in progress any more
+	standIn   bool      // a spare stands in for tasks that may run on
+	cancelled time.Time // when abort was called
 }
 
 func newLife() life { return life{closed: make(chan struct{}), patience: shutdownPatience} }
@@ -122,6 +141,7 @@ func (ex *executor) abort(cause error) bool {
 		defer ex.mu.Unlock()
 		return ex.life.cancels.Load() && !ex.life.drained
 	}
+	ex.life.cancelled = time.Now()
 	ex.aborted.Store(&cause)
 	runs := ex.listRuns()
 	ex.life.cancels.Store(ex.isRunning())

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Stacks returns the stack of each worker's goroutine as it appears in a traceback, by worker index, or "" for a worker
 // without a thread and for an executor of [NewInline]. While a caller of [Executor.Run] has a worker's place, the stack
-// is the caller's. If that has more than a hundred frames it may be the sleeping worker's. Stacks stops the whole
-// process, for about a microsecond for each frame of all goroutines. It is for a look now and then.
+// is the caller's, or perhaps the sleeping worker's if the caller's has more than a hundred frames. Stacks stops the
+// whole process, for about a microsecond for each frame of all goroutines.
 func (ex *Executor) Stacks() []string {
 	ex.mustBeMade()
 	return ex.stacks()
@@ -48,6 +50,47 @@ func (ex *executor) stacks() []string {
 func hostOf(stack []byte) string {
 	_, arguments, _ := bytes.Cut(stack, []byte("/executor.runGuest("))
 	return string(arguments[:max(0, bytes.IndexAny(arguments, "?,)"))])
+}
+
+// taskIn returns the name of the function that a worker is in, by the worker's stack: the last one that the module has
+// called, and that is not of the module itself. Of tasks on top of each other that is the one that runs. It is "" if
+// the worker is in none, or in a function of an Observer.
+func taskIn(stack string) (task string) {
+	const module = "github.com/magpie-go/magpie/"
+	called := false // by the module
+	for _, line := range slices.Backward(strings.Split(stack, "\n")) {
+		end := strings.LastIndexByte(line, '(')
+		if end < 0 || line[0] == '\t' || strings.HasPrefix(line, "created by ") {
+			continue // a place, or no frame
+		}
+		name := line[:end]
+		short := name[strings.LastIndexByte(name, '/')+1:]
+		pkg, _, _ := strings.Cut(short, ".")
+		ours, is := strings.CutPrefix(name, module)
+		switch {
+		case is && strings.HasPrefix(ours, "executor.eventCalls."):
+			return ""
+		case is && !strings.HasSuffix(pkg, "_test"):
+			called = true
+		case called && !inLibrary(strings.TrimSuffix(name, short)+pkg):
+			task, called = short, false
+		}
+	}
+	return task
+}
+
+// inLibrary reports whether the module itself calls functions of a package, or of those below it, on workers: a lock, an
+// atomic step, a sleep, or a sort that calls a function. Some have a frame of their own in one build only: under the race
+// detector an atomic step is not inlined.
+func inLibrary(pkg string) bool {
+	for _, library := range []string{
+		"context", "golang.org/x/sys", "internal", "math", "runtime", "slices", "sync", "syscall", "time",
+	} {
+		if below, is := strings.CutPrefix(pkg, library); is && (below == "" || below[0] == '/') {
+			return true
+		}
+	}
+	return false
 }
 
 // maxStacks bounds the text of all stacks that Stacks reads. Arbitrary: package runtime/pprof gives up there too.

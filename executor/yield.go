@@ -16,8 +16,7 @@ import (
 // On a worker Yield offers the core to other threads that are ready, of this process and of others, at most every 100
 // µs. The worker keeps about half of a core beside a thread that never sleeps, or less with a Nice or Class of
 // [host.Threads]. With [host.Options].KeepGOMAXPROCS it offers its P to goroutines instead. Yield also shows thieves
-// the items that the task has kept back, such as private forks. It runs no other task on top of the calling one, and a
-// lock that the caller holds stays held.
+// the items that the task has kept back, such as private forks. It runs no other task on top of the calling one.
 //
 // Elsewhere, and in a task of [NewInline], Yield calls [runtime.Gosched]. It allocates nothing, and costs some 40 ns
 // while nothing waits, so a loop may call it every few microseconds. BENCHMARKS.md has figures.

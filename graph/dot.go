@@ -21,8 +21,8 @@ func (g *Graph) WriteDOT(out io.Writer) error {
 // observers are told. An attribute that WriteDOT sets too takes its place, but a style is added to the others. Values
 // need not be quoted. A name that is no identifier of the DOT language is an error, and then nothing is written.
 //
-// The method Shades of Times, in package executor/observe, returns attributes that colour the tasks by the time that
-// they have taken.
+// [Report.Shades] returns attributes that show what has failed and what was skipped for that. Those of the method
+// Shades of Times, in package executor/observe, colour the tasks by the time that they have taken.
 func (g *Graph) WriteDOTWith(out io.Writer, attributes func(index int) [][2]string) error {
 	g.mustBe()
 	if out == nil {

@@ -84,11 +84,12 @@ func checkout() string {
 func clusterHelp(*tool) string {
 	return `Usage: wsbench cluster COMMAND [flags]
 
-Starts servers of NATS and workers as processes on this machine, runs graphs of registered functions on them, ends
-processes in the middle if it is told to, and prints what happened. The work is done by the command magpie-cluster of
-the module executor/cluster, which is built in a checkout of Magpie, and is looked for in PATH anywhere else.
+Starts servers of NATS and workers as processes on this machine, runs graphs of registered
+functions on them, ends processes in the middle if it is told to, and prints what happened. The
+work is done by the command magpie-cluster of the module executor/cluster, which is built in a
+checkout of Magpie, and is looked for in PATH anywhere else.
 
-  wsbench cluster run             with four workers; -kill worker=2s,server=4s ends two processes in the middle
+  wsbench cluster run             with four workers; -kill worker=2s,server=4s ends two processes
   wsbench cluster run -h          the flags
   wsbench cluster top             who serves a queue, what waits in it, and what runs where
 `

@@ -109,7 +109,10 @@ func subcommands() []subcommand {
 }
 
 func (t *tool) run(ctx context.Context, args []string) int {
-	if len(args) == 0 || isHelp(args[0]) {
+	switch {
+	case len(args) > 1 && isHelp(args[0]) && !isHelp(args[1]):
+		args = append(args[1:len(args):len(args)], "-h") // help run is run -h
+	case len(args) == 0 || isHelp(args[0]):
 		fmt.Fprint(t.stdout, mainHelp())
 		return exitOK
 	}

@@ -23,6 +23,10 @@
 // There is no coordinator. All that is known of a run is in the streams of the server, and any worker goes on with what
 // another has begun. PROTOCOL.md describes the protocol, and README.md how servers and workers are set up.
 //
+// The package is in a module of its own, so that other users of Magpie do not depend on NATS. Until there is a release,
+// a program needs a checkout of Magpie and two replace directives in its own go.mod, for github.com/magpie-go/magpie
+// and for this module: the directive in this module's go.mod has no effect there.
+//
 // # Functions
 //
 // The inputs and the result of a function are values of any types that a [Codec] can encode. A submitter and a worker

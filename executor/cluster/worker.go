@@ -25,8 +25,8 @@ type WorkerConfig struct {
 	Queue Queue
 
 	// Name is the name of the worker in errors and in what the queue shows: letters, digits, - and _, at most 100. No
-	// other worker of the queue may have it: if one has, Report is called. The default is made from the name of the machine
-	// and a random part.
+	// other worker of the queue may have it: if one has, Report is called. The default is made from the name of the
+	// machine and a random part.
 	Name string
 
 	// Slots is how many partitions the worker has under way at the same time. The default is four for each worker of the

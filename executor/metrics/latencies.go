@@ -15,6 +15,8 @@ type LatencyOptions struct {
 
 	// Tasks measures each task too, calls of [executor.Async] among them.
 	Tasks bool
+	// Asyncs measures each call of [executor.Async] whose function is called, also without Tasks.
+	Asyncs bool
 }
 
 // Latencies are the numbers of runs by how they have ended, and how long they took and waited, for package [expvar].
@@ -28,7 +30,7 @@ type LatencyOptions struct {
 // The modules executor/metrics/prom and executor/metrics/otel have the same, by names of tasks too. All methods may be
 // called from any goroutine.
 type Latencies struct {
-	tasks bool
+	choice observe.MeasureOptions
 
 	mu     xsync.Mutex // guards what follows
 	values latencies
@@ -40,6 +42,7 @@ type latencies struct {
 	Runs   map[string]*histogram `json:"runs"`
 	Wait   *histogram            `json:"wait"`
 	Tasks  map[string]*histogram `json:"tasks,omitempty"`
+	Asyncs map[string]*histogram `json:"asyncs,omitempty"`
 }
 
 // A histogram counts durations. Counts[i] has those of at most Bounds[i], and more than the bound before.
@@ -71,12 +74,16 @@ func (h *histogram) add(d time.Duration) {
 
 // NewLatencies returns a Latencies without values.
 func NewLatencies(o LatencyOptions) *Latencies {
-	l := &Latencies{tasks: o.Tasks, values: latencies{Runs: byOutcome(observe.Cancelled), Wait: &histogram{}}}
+	l := &Latencies{choice: observe.MeasureOptions{Tasks: o.Tasks, Asyncs: o.Asyncs}}
+	l.values.Runs, l.values.Wait = byOutcome(observe.Cancelled), &histogram{}
 	for _, b := range bounds {
 		l.values.Bounds = append(l.values.Bounds, b.Seconds())
 	}
 	if o.Tasks {
 		l.values.Tasks = byOutcome(observe.Skipped)
+	}
+	if o.Asyncs {
+		l.values.Asyncs = byOutcome(observe.Cancelled)
 	}
 	return l
 }
@@ -94,25 +101,31 @@ func byOutcome(last observe.Outcome) map[string]*histogram {
 // takes the place of one that is closed may have another observer of the same l. It costs what that of
 // [observe.Measures] does.
 func (l *Latencies) Observer() *executor.Observer {
-	return observe.Measures(observe.MeasureOptions{Tasks: l.tasks}, l.record)
+	return observe.Measures(l.choice, l.record)
 }
 
 func (l *Latencies) record(m observe.Measure) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m.Task != nil {
-		l.values.Tasks[m.Outcome.String()].add(m.Took)
+	outcome := m.Outcome.String()
+	if m.Task == nil {
+		l.values.Runs[outcome].add(m.Took)
+		l.values.Wait.add(m.Wait)
 		return
 	}
-	l.values.Runs[m.Outcome.String()].add(m.Took)
-	l.values.Wait.add(m.Wait)
+	if l.choice.Tasks {
+		l.values.Tasks[outcome].add(m.Took)
+	}
+	if l.choice.Asyncs && m.Run == nil {
+		l.values.Asyncs[outcome].add(m.Took)
+	}
 }
 
 // String returns a JSON object. It has histograms in "runs" by outcome, which is ok, failed, panicked or cancelled, one
-// in "wait" of the time from the begin of a run to that of its first task and, with Tasks, some in "tasks", also with
-// the outcome skipped. A histogram has the number of values as "count", their sum in "seconds", and in "counts" how
-// many there are of at most each of "bounds", in seconds, and more than the bound before, and last how many are above
-// all.
+// in "wait" of the time from the begin of a run to that of its first task, without the wait for room under
+// [executor.Config].MaxRuns, with Tasks some in "tasks", also with the outcome skipped, and with Asyncs some in
+// "asyncs". A histogram has the number of values as "count", their sum in "seconds", and in "counts" how many there are
+// of at most each of "bounds", in seconds, and more than the bound before, and last how many are above all.
 func (l *Latencies) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

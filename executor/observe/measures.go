@@ -18,7 +18,8 @@ type Measure struct {
 	Task    *executor.TaskInfo // nil for a run
 	Outcome Outcome
 	Err     error // of Failed, Panicked and Cancelled; why a task was skipped
-	// Wait is the time from the begin of a run to that of its first task, or to its end if no task has begun.
+	// Wait is the time from the begin of a run to that of its first task, or to its end if no task has begun. A run begins
+	// when it has room: the wait for that, with [executor.Config].MaxRuns, is not in it, nor in Took.
 	Wait time.Duration
 	// Took is the time from the begin of the run, or of the task, to its end.
 	Took time.Duration
@@ -74,26 +75,32 @@ func endedWith(ctx context.Context, err error) bool {
 type MeasureOptions struct {
 	_ [0]func() // no comparisons, so that a field of any type may be added
 
-	// Tasks measures each task too, also those that are skipped.
+	// Tasks measures each task too, also those that are skipped, and calls of [executor.Async] among them.
 	Tasks bool
+	// Asyncs measures each call of [executor.Async] whose function is called, also without Tasks.
+	Asyncs bool
 }
 
-// Measures returns an observer that calls record at the end of each run and, with Tasks, of each task. It is for
-// metrics: the modules executor/metrics/prom and executor/metrics/otel have histograms that are made with it. record is
-// called where the observer is, see [executor.Observer], and should return soon.
+// Measures returns an observer that calls record at the end of each run and, if asked to, of each task or Async. It is
+// for metrics: the modules executor/metrics/prom and executor/metrics/otel have histograms that are made with it.
+// record is called where the observer is, see [executor.Observer], and should return soon.
 //
-// A task costs some 20 ns, and with Tasks some 200 ns and record, most of it two readings of the clock (AMD EPYC, Go
-// 1.26, 2026-11-27). The observer is for one executor at a time. Measures panics if record is nil.
+// A task costs some 20 ns, and with Asyncs some 50. A task or an Async that is measured costs some 200 ns and record,
+// most of it two readings of the clock (AMD EPYC, Go 1.26, 2026-11-27 and 28). The observer is for one executor at a
+// time. Measures panics if record is nil.
 func Measures(choice MeasureOptions, record func(Measure)) *executor.Observer {
 	if record == nil {
 		panic("observe: Measures needs a function, got nil")
 	}
-	m := &measures{tasks: choice.Tasks, record: record}
+	m := &measures{tasks: choice.Tasks, asyncs: choice.Asyncs, record: record}
 	o := &executor.Observer{
 		Attach: m.attach, Detach: m.detach, RunBegin: m.runBegin, RunEnd: m.runEnd, TaskBegin: m.taskBegin, Park: m.park,
 	}
+	if choice.Tasks || choice.Asyncs {
+		o.TaskEnd = m.taskEnd
+	}
 	if choice.Tasks {
-		o.TaskEnd, o.TaskSkip = m.taskEnd, m.taskSkip
+		o.TaskSkip = m.taskSkip
 	}
 	return o
 }
@@ -101,7 +108,8 @@ func Measures(choice MeasureOptions, record func(Measure)) *executor.Observer {
 // measures is the state of a Measures.
 type measures struct {
 	single
-	tasks   bool
+	tasks   bool // measures all tasks
+	asyncs  bool // measures Asyncs at least
 	record  func(Measure)
 	workers slots[measurer]
 	runs    sync.Map // *executor.Run → *runClock, in progress
@@ -116,7 +124,7 @@ type runClock struct {
 // A measurer is a worker's part. The worker only.
 type measurer struct {
 	_     pad.Line
-	begun []time.Time   // when the tasks on the worker's stack have begun
+	begun []time.Time   // when the tasks on the worker's stack that are measured have begun
 	run   *executor.Run // the last one
 	clock *runClock     // of run; nil if its begin was not told
 	_     pad.Line
@@ -153,12 +161,18 @@ func (m *measures) taskBegin(e *executor.Event) {
 	if c := w.clock; c != nil && c.wait.Load() == 0 {
 		c.wait.CompareAndSwap(0, max(1, int64(e.Time().Sub(c.begin))))
 	}
-	if m.tasks {
+	if m.isMeasured(e) {
 		w.begun = append(w.begun, e.Time())
 	}
 }
 
+// isMeasured reports whether the task of e is measured.
+func (m *measures) isMeasured(e *executor.Event) bool { return m.tasks || m.asyncs && e.Run == nil }
+
 func (m *measures) taskEnd(e *executor.Event) {
+	if !m.isMeasured(e) {
+		return
+	}
 	w := m.workers.of(e.Worker)
 	if w == nil || len(w.begun) == 0 {
 		return // the task was begun before the observer was switched on

@@ -27,9 +27,9 @@ type ring struct {
 
 // An event is what a worker tells the writer.
 type event struct {
-	task       xatomic.Plain[*executor.TaskInfo] // of a slice
-	run        xatomic.Plain[*runInfo]           // of a slice, if it is to be told; of a run itself
-	failure    xatomic.Plain[*string]            // of a task or a run that has failed
+	task       xatomic.Plain[*executor.TaskInfo] // of a slice or a mark
+	run        xatomic.Plain[*runInfo]           // of a slice or a mark, if it is to be told; of a run itself
+	failure    xatomic.Plain[*string]            // of a task or a run that has failed; why a task was skipped
 	begin, end int64                             // nanoseconds since the trace began
 	other      int32                             // of a steal, the victim
 	n          int32                             // of a steal, the items
@@ -40,6 +40,7 @@ type kind uint8
 
 const (
 	taskSlice kind = iota
+	skipMark
 	parkSlice
 	stealArrow
 	runSlice

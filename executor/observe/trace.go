@@ -22,8 +22,8 @@ type TraceOptions struct {
 	_ [0]func() // no comparisons, so that a field of any type may be added
 
 	// Buffer is the number of events that each worker has room for until they are written, rounded up to a power of
-	// two, from 64 to a million. An event takes 56 bytes, and one of a failure its text besides, a kilobyte at most. 0 or
-	// less means 8192.
+	// two, from 64 to a million. An event takes 56 bytes, and one of a failure or of a skipped task its text besides, a
+	// kilobyte at most. 0 or less means 8192.
 	Buffer int
 	// Wait makes a worker wait when its room is used up: the trace is complete, and the tasks are as slow as the
 	// writing. By default the worker leaves the event out and counts it.
@@ -46,7 +46,8 @@ type TraceOptions struct {
 //   - A task is a slice ("X") of the worker's thread. Its category is the name of the job. If the name of the run is
 //     another, it is the argument "run". If the task has failed, its error is the argument "error", cut after a
 //     kilobyte, and an instant ("i") "failed" is at its end. Tasks that ran while the task waited are slices within it.
-//     A skipped task has no slice.
+//   - A skipped task is an instant "skipped", of category "skip", of the worker that left it out. Its arguments are
+//     "task", "job", and "run" as above, and "cause", why the task was skipped, cut as well. It takes about 200 bytes.
 //   - A steal is an arrow ("s" and "f", category "steal") from the victim to the next task of the thief. Viewers leave
 //     it out if the victim was between two tasks. The arrow's end tells the number of items.
 //   - An edge is an arrow of category "edge", see [TraceOptions]. Perfetto draws the arrow of a task that has waited
@@ -170,6 +171,7 @@ func (t *Trace) Observer() *executor.Observer {
 		RunEnd:    s.runEnd,
 		TaskBegin: s.taskBegin,
 		TaskEnd:   s.taskEnd,
+		TaskSkip:  s.taskSkip,
 		Steal:     s.steal,
 		Park:      s.park,
 		Unpark:    s.unpark,
@@ -281,6 +283,23 @@ func (s *source) taskEnd(of *executor.Event) {
 	w.publish()
 }
 
+func (s *source) taskSkip(of *executor.Event) {
+	if s.trace.off.Load() {
+		return
+	}
+	w := s.tracer(of.Worker)
+	at := w.stamp()
+	e := w.place()
+	if e == nil {
+		return
+	}
+	e.kind, e.begin = skipMark, at
+	e.task.Set(of.Task)
+	e.run.Set(w.infoOf(of.Run, of.Task.Set.Job))
+	e.failure.Set(failureText(of.Err))
+	w.publish()
+}
+
 // pop returns when the innermost task or sleep has begun.
 func (w *tracer) pop() (begin int64, ok bool) {
 	n := len(w.begun)
@@ -292,7 +311,7 @@ func (w *tracer) pop() (begin int64, ok bool) {
 	return begin, true
 }
 
-// infoOf returns what the slice of a task of that job is to tell of its run, or nil. Edges need its number.
+// infoOf returns what a trace is to tell of the run of a task of that job, or nil. Edges need its number.
 func (w *tracer) infoOf(run *executor.Run, job string) *runInfo {
 	if run != w.run || job != w.job {
 		w.run, w.job, w.info = run, job, nil

@@ -96,12 +96,7 @@ func (f *traceFile) task(pid, tid int, e *event, arrows bool) {
 	f.event("X", pid, tid)
 	f.time(",\"ts\":", e.begin)
 	f.time(",\"dur\":", e.end-e.begin)
-	if t.Name != "" {
-		f.string(",\"name\":", t.Name)
-	} else {
-		f.number(",\"name\":\"#", uint64(t.Index))
-		f.raw("\"")
-	}
+	f.taskName(",\"name\":", t)
 	job, run := names.Job(t.Set.Job), e.run.Get()
 	f.string(",\"cat\":", job)
 	f.args(run, job, e.failure.Get())
@@ -132,6 +127,35 @@ func (f *traceFile) failed(pid, tid int, e *event) {
 	f.event("i", pid, tid)
 	f.time(",\"ts\":", e.end-1)
 	f.raw(",\"s\":\"t\",\"name\":\"failed\",\"cat\":\"failure\"}")
+}
+
+// skip marks that a task was skipped. It has no slice, and no ends of arrows.
+func (f *traceFile) skip(pid, tid int, e *event) {
+	t := e.task.Get()
+	job := names.Job(t.Set.Job)
+	f.event("i", pid, tid)
+	f.time(",\"ts\":", e.begin)
+	f.raw(",\"s\":\"t\",\"name\":\"skipped\",\"cat\":\"skip\"")
+	f.taskName(",\"args\":{\"task\":", t)
+	f.string(",\"job\":", job)
+	if run := e.run.Get(); run != nil && run.name != job {
+		f.string(",\"run\":", run.name)
+	}
+	if cause := e.failure.Get(); cause != nil {
+		f.string(",\"cause\":", *cause)
+	}
+	f.raw("}}")
+}
+
+// taskName appends the name of a task or, if it has none, its index.
+func (f *traceFile) taskName(key string, t *executor.TaskInfo) {
+	if t.Name != "" {
+		f.string(key, t.Name)
+		return
+	}
+	f.raw(key)
+	f.number("\"#", uint64(t.Index))
+	f.raw("\"")
 }
 
 // args tells the name of a run, if it is another than that of the job, and a failure. A viewer that knows the colours

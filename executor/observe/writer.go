@@ -138,6 +138,8 @@ func (w *writer) event(pid, tid int, e *event) {
 	switch e.kind {
 	case taskSlice:
 		f.task(pid, tid, e, w.trace.opts.Edges)
+	case skipMark:
+		f.skip(pid, tid, e)
 	case parkSlice:
 		f.park(pid, tid, e)
 	case stealArrow:

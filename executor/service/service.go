@@ -1,5 +1,5 @@
 // Package service makes an executor for a service, with everything that its operators look at: profiler labels, times
-// by task, a log of failed runs, of stalls and of long tasks, metrics, and pages over HTTP with traces.
+// by task, a log of failures, of stalls and of long tasks, metrics, and pages over HTTP with traces.
 //
 //	s, err := service.New(executor.Config{Name: "thumbnails", MaxRuns: 100}, service.Options{})
 //	if err != nil { … }
@@ -8,6 +8,11 @@
 //	operators.Handle(httpdebug.Path, s.Pages) // at an address that only operators reach
 //	…
 //	err = errors.Join(server.Shutdown(ctx), s.Shutdown(ctx))
+//
+// Some reports do not come to Options.Logger, but to package log, and so to the default logger after [slog.SetDefault]:
+// that an observer has panicked, as Options.Failed or a handler of the Logger may, or a function of
+// [executor.Run.OnEnd], and that the garbage collector has closed an executor. If the Logger panics at a report of
+// package watch, it is told so, and the default logger only if it panics at that too.
 //
 // It only wires the packages observe, watch, metrics and httpdebug. A service that wants a part of it otherwise leaves
 // that part out, and gives its own Observer in the Config. The modules executor/metrics/prom and executor/metrics/otel
@@ -29,18 +34,22 @@ import (
 
 // Options are the choices of [New]. The zero value is a good choice.
 type Options struct {
-	// Logger gets what is reported: a run that has failed at the level Warn, or Error if it has panicked, and what Watch
-	// reports. nil means [slog.Default], also if that changes later.
+	// Logger gets what is reported: a run or an Async that has failed at the level Warn, or Error if it has panicked, and
+	// what Watch reports. nil means [slog.Default], also if that changes later.
 	Logger *slog.Logger
 	// Failed is called in place of the log for each run that has failed, on the goroutine that ends the run. A run that
-	// was only cancelled has not. What fails in an Async is told to those that wait for it.
+	// was only cancelled has not.
 	Failed func(run *executor.Run, err error)
+	// FailedAsync is called in place of the log for each function of an [executor.Async] that has failed, on its worker.
+	// A function that was only cancelled, with ctx, has not. Those that wait for the function are told its error too.
+	FailedAsync func(ctx context.Context, err error)
 	// Watch says which stalls and long tasks are reported. If its Logger is nil, it is that of the service.
 	Watch watch.Options
 
-	// These leave a part out. Labels and times cost some 110 ns for each task together, latencies some 30, and a trace
-	// costs a few nanoseconds while none is taken.
-	NoLabels, NoTimes, NoWatch, NoTraces, NoLatencies bool
+	// These leave a part out. Labels and times cost some 110 ns for each task together, latencies some 50, or 30 with
+	// NoAsync, and a trace and the look for failures of Async a few nanoseconds each. NoAsync leaves Async out of
+	// Latencies too.
+	NoLabels, NoTimes, NoWatch, NoTraces, NoLatencies, NoAsync bool
 }
 
 // A Service is an executor with what observes it. It is ended by Close or Shutdown, and needs nothing else.
@@ -52,7 +61,8 @@ type Service struct {
 	Metrics *metrics.Var
 	// Times has the times of tasks; nil with NoTimes.
 	Times *observe.Times
-	// Latencies has the numbers of runs by how they have ended, and how long they took; nil with NoLatencies.
+	// Latencies has the numbers of runs and, without NoAsync, of Asyncs by how they have ended, and how long they took;
+	// nil with NoLatencies.
 	Latencies *metrics.Latencies
 }
 
@@ -60,6 +70,9 @@ type Service struct {
 func New(cfg executor.Config, o Options) (*Service, error) {
 	s := &Service{}
 	own := []*executor.Observer{{RunEnd: o.runEnd}}
+	if !o.NoAsync {
+		own = append(own, &executor.Observer{TaskEnd: o.taskEnd})
+	}
 	if !o.NoLabels {
 		own = append(own, observe.Labels())
 	}
@@ -68,7 +81,7 @@ func New(cfg executor.Config, o Options) (*Service, error) {
 		own = append(own, s.Times.Observer())
 	}
 	if !o.NoLatencies {
-		s.Latencies = metrics.NewLatencies(metrics.LatencyOptions{})
+		s.Latencies = metrics.NewLatencies(metrics.LatencyOptions{Asyncs: !o.NoAsync})
 		own = append(own, s.Latencies.Observer())
 	}
 	if !o.NoWatch {
@@ -104,22 +117,46 @@ func New(cfg executor.Config, o Options) (*Service, error) {
 
 // runEnd reports a run that has failed.
 func (o *Options) runEnd(e *executor.Event) {
-	if e.Err == nil || e.Cancelled {
-		return
-	}
-	if o.Failed != nil {
+	switch {
+	case e.Err == nil || e.Cancelled:
+	case o.Failed != nil:
 		o.Failed(e.Run, e.Err)
-		return
+	default:
+		o.log("a run", e.Err, "run", e.Run.Name())
 	}
+}
+
+// taskEnd reports a function of an Async that has failed. Of other tasks the run has the error.
+func (o *Options) taskEnd(e *executor.Event) {
+	switch {
+	case e.Err == nil || e.Run != nil || panicIn(e.Err) == nil && isCancelled(e):
+	case o.FailedAsync != nil:
+		o.FailedAsync(e.Context, e.Err)
+	default:
+		o.log("an Async", e.Err)
+	}
+}
+
+// log logs a failure of what.
+func (o *Options) log(what string, err error, attrs ...any) {
 	logger := o.Logger
 	if logger == nil {
 		logger = slog.Default()
 	}
-	if p := panicIn(e.Err); p != nil {
-		logger.Error("executor: a run has panicked", "run", e.Run.Name(), "error", e.Err, "stack", string(p.Stack))
+	attrs = append(attrs, "error", err)
+	if p := panicIn(err); p != nil {
+		logger.Error("executor: "+what+" has panicked", append(attrs, "stack", string(p.Stack))...)
 		return
 	}
-	logger.Warn("executor: a run has failed", "run", e.Run.Name(), "error", e.Err)
+	logger.Warn("executor: "+what+" has failed", attrs...)
+}
+
+// isCancelled reports whether a task has failed because its context has ended. An error is user code, which may panic:
+// then it is a failure.
+func isCancelled(e *executor.Event) (is bool) {
+	defer func() { _ = recover() }()
+	ended := e.Context.Err()
+	return ended != nil && errors.Is(e.Err, ended)
 }
 
 // panicIn returns the panic that err wraps, or nil if there is none or err, which is user code, cannot be asked.

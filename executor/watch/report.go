@@ -49,7 +49,7 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	if logger == nil {
 		logger = slog.Default()
 	}
-	defer contain(ex)
+	defer contain(ex, logger)
 	level := slog.LevelWarn
 	attrs := []slog.Attr{slog.String("executor", ex.Name()), slog.Duration("for", r.at.Sub(r.since))}
 	switch r.kind {
@@ -78,15 +78,20 @@ func (r *report) log(logger *slog.Logger, ex *executor.Executor) {
 	logger.LogAttrs(context.Background(), level, messages[r.kind], attrs...)
 }
 
-// contain is deferred around calls of a logger's handler and of the Name of jobs, whose panics must not end the
-// process.
-func contain(ex *executor.Executor) {
+// contain is deferred around calls of a logger's handler, whose panic must not end the process. It tells the panic to
+// the logger and, if that panics again, to the default one.
+func contain(ex *executor.Executor, logger *slog.Logger) {
 	v := recover()
-	if v == nil {
-		return
+	if v != nil && !tellPanic(logger, ex, v) {
+		tellPanic(slog.Default(), ex, v)
 	}
-	defer func() { _ = recover() }() // the default logger may be the one that panics
-	slog.Error("watch: a report panicked", "executor", ex.Name(), "panic", fmt.Sprint(v))
+}
+
+// tellPanic reports whether the logger has taken the panic v of a report.
+func tellPanic(logger *slog.Logger, ex *executor.Executor, v any) (told bool) {
+	defer func() { _ = recover() }()
+	logger.Error("watch: a report panicked", "executor", ex.Name(), "panic", fmt.Sprint(v))
+	return true
 }
 
 // who tells the task.

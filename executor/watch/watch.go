@@ -64,7 +64,7 @@ type Options struct {
 	// tasks that wait outside Blocking, at the level Info.
 	// nil means [slog.Default]. The next sample waits until its handler has returned, and tasks go on meanwhile. The
 	// handler must not call methods of the Watcher or, if that has an Observer, close the executor. A handler that
-	// panics loses its report, and the panic goes to the default logger.
+	// panics loses its report. It is told the panic instead, and so is the default logger if it panics again.
 	Logger *slog.Logger
 }
 

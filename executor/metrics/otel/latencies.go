@@ -20,14 +20,18 @@ type LatencyOptions struct {
 	Provider metric.MeterProvider
 	// Tasks measures each task too, by the names of its job and of itself. It is for programs whose names are few.
 	Tasks bool
+	// Asyncs measures each call of [executor.Async] whose function is called, without a name.
+	Asyncs bool
 }
 
 // Latencies makes histograms, in seconds, and returns an observer that fills them, for the Config of one executor at a
 // time. All have the attribute executor.
 //
 //   - magpie.run.duration, with the attribute outcome: ok, failed, panicked or cancelled.
-//   - magpie.run.wait, from the begin of a run to that of its first task.
+//   - magpie.run.wait, from the begin of a run to that of its first task. A run begins when it has room: the wait for
+//     that, with [executor.Config].MaxRuns, is not in it.
 //   - magpie.task.duration, with the attributes job, task and outcome, which may also be skipped. Only with Tasks.
+//   - magpie.async.duration, with the attribute outcome, as that of runs. Only with Asyncs.
 //
 // The number of failures is the count of a histogram. An observer costs what that of [observe.Measures] does, and what
 // the instruments of the provider do for each value.
@@ -37,7 +41,7 @@ func Latencies(o LatencyOptions) (*executor.Observer, error) {
 	}
 	meter := o.Provider.Meter(ScopeName)
 	l := latencies{}
-	var errs [3]error
+	var errs [4]error
 	histogram := func(name, description string) (metric.Float64Histogram, error) {
 		return meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(description),
 			metric.WithExplicitBucketBoundaries(boundaries...))
@@ -47,10 +51,13 @@ func Latencies(o LatencyOptions) (*executor.Observer, error) {
 	if o.Tasks {
 		l.tasks, errs[2] = histogram("magpie.task.duration", "Time that a task takes, 0 if it is skipped.")
 	}
+	if o.Asyncs {
+		l.asyncs, errs[3] = histogram("magpie.async.duration", "Time that the function of an Async takes.")
+	}
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("otel: cannot make the histograms: %w", err)
 	}
-	observer := observe.Measures(observe.MeasureOptions{Tasks: o.Tasks}, l.record)
+	observer := observe.Measures(observe.MeasureOptions{Tasks: o.Tasks, Asyncs: o.Asyncs}, l.record)
 	attach := observer.Attach
 	observer.Attach = func(ex *executor.Executor) {
 		attach(ex)
@@ -67,20 +74,26 @@ var boundaries = func() (all []float64) {
 	return all
 }()
 
-// latencies are the histograms of an executor. executor is set before anything is recorded.
+// latencies are the histograms of an executor. tasks and asyncs are nil if they are not measured. executor is set
+// before anything is recorded.
 type latencies struct {
-	executor           attribute.KeyValue
-	runs, waits, tasks metric.Float64Histogram
+	executor                   attribute.KeyValue
+	runs, waits, tasks, asyncs metric.Float64Histogram
 }
 
 func (l *latencies) record(m observe.Measure) {
 	ctx := context.Background()
-	outcome := attribute.String("outcome", m.Outcome.String())
-	if m.Task != nil {
-		l.tasks.Record(ctx, m.Took.Seconds(), metric.WithAttributes(l.executor, outcome,
-			attribute.String("job", m.Task.Set.Job), attribute.String("task", m.Task.Name)))
+	took, outcome := m.Took.Seconds(), attribute.String("outcome", m.Outcome.String())
+	if m.Task == nil {
+		l.runs.Record(ctx, took, metric.WithAttributes(l.executor, outcome))
+		l.waits.Record(ctx, m.Wait.Seconds(), metric.WithAttributes(l.executor))
 		return
 	}
-	l.runs.Record(ctx, m.Took.Seconds(), metric.WithAttributes(l.executor, outcome))
-	l.waits.Record(ctx, m.Wait.Seconds(), metric.WithAttributes(l.executor))
+	if l.tasks != nil {
+		l.tasks.Record(ctx, took, metric.WithAttributes(l.executor, outcome,
+			attribute.String("job", m.Task.Set.Job), attribute.String("task", m.Task.Name)))
+	}
+	if l.asyncs != nil && m.Run == nil {
+		l.asyncs.Record(ctx, took, metric.WithAttributes(l.executor, outcome))
+	}
 }

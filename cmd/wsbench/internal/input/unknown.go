@@ -18,13 +18,19 @@ func Meant(name string, known []string) string {
 	return ""
 }
 
-// closest returns the known name that differs the least from name, "" if none is close: a third of the letters at most
-// may differ.
+// closest returns the known name that differs the least from name, if a third of the letters at most differ. If none is
+// as close, it returns the first that begins with name, which then has three letters at least, or "".
 func closest(name string, known []string) (found string) {
 	least := len(name)/3 + 1
 	for _, k := range known {
 		if d := distance(strings.ToLower(name), strings.ToLower(k)); d < least {
 			least, found = d, k
+		}
+	}
+	const enough = 3 // letters of a beginning
+	for _, k := range known {
+		if found == "" && len(name) >= enough && strings.HasPrefix(strings.ToLower(k), strings.ToLower(name)) {
+			found = k
 		}
 	}
 	return found

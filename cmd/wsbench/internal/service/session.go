@@ -53,7 +53,8 @@ const (
 	mostWarm            = time.Second
 	tasksOpen           = 16 // of a background that starts many
 	startTime           = 300 * time.Millisecond
-	grace               = 10 * time.Second // from when a process is told to end until it is killed
+	grace               = 10 * time.Second // from when the measurement is interrupted until it leaves its processes
+	mostEnd             = 5 * time.Minute  // from when a process is told to end until it is killed
 )
 
 // Validate returns an [input.Error] if the session cannot be run.
@@ -258,7 +259,7 @@ func (p *process) end() error {
 	}
 	p.ended = true
 	_ = p.close()
-	late := time.AfterFunc(grace+patience, func() { _ = p.cmd.Process.Kill() })
+	late := time.AfterFunc(mostEnd, func() { _ = p.cmd.Process.Kill() })
 	defer late.Stop()
 	err := p.cmd.Wait()
 	if said := strings.TrimSpace(p.errors.String()); err != nil && said != "" {

@@ -68,7 +68,7 @@ func (s *Server) InProcessConn() (net.Conn, error) {
 // Conn connects a client that reconnects for ever, and is closed with the test.
 func (s *Server) Conn(opts ...nats.Option) *nats.Conn {
 	s.t.Helper()
-	all := append([]nats.Option{nats.InProcessServer(s), nats.MaxReconnects(-1),
+	all := append([]nats.Option{nats.InProcessServer(s), nats.MaxReconnects(-1), nats.Timeout(time.Minute),
 		nats.ReconnectWait(10 * time.Millisecond)}, opts...)
 	nc, err := nats.Connect("", all...)
 	require.NoError(s.t, err)
