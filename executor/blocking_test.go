@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -283,10 +284,11 @@ func TestBlockingEndsAlone(t *testing.T) {
 	for _, p := range testkit.Thorough(t, usable()) {
 		for _, s := range testkit.Part(t, forkStores) {
 			t.Run(fmt.Sprintf("%v/%v", p, s), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 				for round := range testkit.Scale(30) {
 					ex := newExecutor(t, s.in(executor.Config{Workers: 1, Experiment: experiment.Options{Policy: p}}))
 					var ran atomic.Int64
-					at := int64(1 + round*7%200)
+					at := 1 + rng.Int64N(200)
 					now := func() {
 						if ran.Add(1) == at {
 							executor.Blocking(func() { time.Sleep(100 * time.Microsecond) })

@@ -145,7 +145,7 @@ func TestForkTypesAfterJoins(t *testing.T) {
 
 // A pool that another has replaced lasts as long as a function has forks in it, or goes on where it had them.
 func TestForkPoolReplaced(t *testing.T) {
-	for _, workers := range []int{1, 2} {
+	for _, workers := range testkit.Part(t, []int{1, 2}) {
 		ex := newExecutor(t, executor.Config{Workers: workers})
 		for _, kept := range []int{0, 1, 10} {
 			inScope(t, ex, func(s *executor.Scope) {

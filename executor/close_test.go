@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
@@ -155,6 +156,7 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 		})
 		require.NoError(t, err)
 		var threads []int64
+		var took time.Duration
 		within(t, ex, func() {
 			for thread := range meetAll(t, ex) {
 				threads = append(threads, thread)
@@ -163,11 +165,13 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 				require.ErrorIs(t, ex.Run(t.Context(), one(goexit)), executor.ErrGoexit)
 				threads = append(threads, ex.Threads()...)
 			}
+			begin := time.Now()
 			require.NoError(t, ex.Close())
+			took = time.Since(begin)
 		})
 		for _, thread := range threads {
 			require.False(t, executor.OnWorker(thread))
-			checkThreadIsGone(t, thread)
+			checkThreadIsGone(t, thread, took)
 		}
 	}
 	eventually(func() bool { return runtime.NumGoroutine() <= goroutines })

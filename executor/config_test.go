@@ -16,6 +16,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/host"
+	"github.com/magpie-go/magpie/internal/procs"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -219,7 +220,7 @@ func checkText[E interface {
 // Without a number there are as many workers as the process has Ps of its own, not counting those that other executors
 // added.
 func TestDefaultWorkers(t *testing.T) {
-	own := runtime.GOMAXPROCS(0)
+	own := procs.Base() // GOMAXPROCS has Ps of the default executor, which other tests make and none closes
 	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())
 	newExecutor(t, executor.Config{Workers: 3})
 	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())

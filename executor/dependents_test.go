@@ -86,7 +86,7 @@ func TestEndedFutureLeavesWhatItComesAfter(t *testing.T) {
 // come after.
 func TestPendingFuturesAreFlat(t *testing.T) {
 	ex, other := newExecutor(t, executor.Config{Workers: 2}), newExecutor(t, executor.Config{Workers: 1})
-	n := testkit.Count(t, 200_000)
+	n := max(20_000, testkit.Count(t, 200_000)) // with fewer, small leaks are within the bound
 	for name, make := range gates(t, ex, other) {
 		t.Run(name, func(t *testing.T) {
 			gate, open := make()

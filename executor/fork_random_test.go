@@ -464,6 +464,7 @@ func TestRandomForks(t *testing.T) {
 		}
 		ex := at.ex
 		p := randomProgram(rng, 1+rng.IntN(60))
+		only := testkit.Only(t, own)
 		within(t, ex, func() {
 			faults := []fault{{}}
 			for range 12 {
@@ -473,8 +474,7 @@ func TestRandomForks(t *testing.T) {
 			}
 			for _, f := range faults {
 				require.NoError(t, p.execute(ex, f),
-					"program %d on %s with fault %v; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%v",
-					i, at.name, f, own, p.nodes[0])
+					"program %d on %s with fault %v; %s\n%v", i, at.name, f, only, p.nodes[0])
 			}
 		})
 	}

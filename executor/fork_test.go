@@ -77,7 +77,7 @@ func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, 
 	}
 	policies := testkit.Some(t, usable())
 	several := workers[min(1, len(workers)-1):] // one worker alone has the same deque, whatever its kind
-	rng := rand.New(rand.NewPCG(testkit.Seed(t), 7))
+	rng := testkit.Drawer(t)
 	turn := rng.IntN(len(policies) * len(several))
 	workers = someOf(rng, workers)
 	for _, s := range stores {

@@ -213,7 +213,7 @@ func TestGroupGives(t *testing.T) {
 				for i := range n {
 					g.Go(func() error {
 						calls.Add(1)
-						if i%1000 == 500 {
+						if i%500 == 100 {
 							panic("a function fails")
 						}
 						return nil
@@ -225,11 +225,9 @@ func TestGroupGives(t *testing.T) {
 		err := g.Wait()
 		require.EqualValues(t, callers*n, calls.Load())
 		require.EqualValues(t, callers*n, ex.Stats().Total.Tasks-before)
-		if n > 500 {
-			require.Error(t, err)
-			joined, ok := err.(interface{ Unwrap() []error })
-			require.True(t, ok)
-			require.Len(t, joined.Unwrap(), callers*((n+499)/1000))
-		}
+		require.Error(t, err)
+		joined, ok := err.(interface{ Unwrap() []error })
+		require.True(t, ok)
+		require.Len(t, joined.Unwrap(), callers*((n+399)/500))
 	})
 }

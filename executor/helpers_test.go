@@ -74,7 +74,7 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 		workers int
 	}
 	var all []setting
-	rng := rand.New(rand.NewPCG(testkit.Seed(t), 11))
+	rng := testkit.Drawer(t)
 	workers = someOf(rng, workers)
 	for _, p := range usable() {
 		for _, n := range workers {

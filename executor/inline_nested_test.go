@@ -445,9 +445,8 @@ func TestRandomNests(t *testing.T) {
 		}
 		failed := make([]error, goroutines)
 		tell := func() string {
-			return fmt.Sprintf("program %d: inline %v, apart %v, exits %v; "+
-				"to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1",
-				i, n.inline, n.apart, n.exits, own)
+			return fmt.Sprintf("program %d: inline %v, apart %v, exits %v; %s", i, n.inline, n.apart, n.exits,
+				testkit.Only(t, own))
 		}
 		testkit.Within(t, testkit.Patience, func() {
 			var wg sync.WaitGroup

@@ -174,8 +174,8 @@ func TestMaxRunsOfFailures(t *testing.T) {
 // are never more in progress than allowed, and each ends.
 func TestRandomMaxRuns(t *testing.T) {
 	var waited, given atomic.Int64
-	for round := 0; round < testkit.Scale(40); round++ {
-		rng := rand.New(rand.NewPCG(uint64(round), 3))
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 3))
+	for range testkit.Scale(40) {
 		most := 1 + rng.IntN(3)
 		ex := bounded(t, 1+rng.IntN(3), most)
 		within(t, ex, func() {

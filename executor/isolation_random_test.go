@@ -340,8 +340,7 @@ func TestIsolationRandom(t *testing.T) {
 			submitters.Wait()
 		})
 		require.NoError(t, ex.Close())
-		require.Empty(t, p.wrong, "with %+v; to run only this program: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%s",
-			cfg, own, strings.Join(p.wrong, "\n"))
+		require.Empty(t, p.wrong, "with %+v; %s\n%s", cfg, testkit.Only(t, own), strings.Join(p.wrong, "\n"))
 	}
 	testkit.Proved(t, programs, "random programs whose threads run only what they wait for")
 }

@@ -77,6 +77,7 @@ func TestShutdownNamesObservers(t *testing.T) {
 				err := ex.Shutdown(ended)
 				require.ErrorIs(t, err, executor.ErrShutdown)
 				require.ErrorContains(t, err, ", or functions of observers do not return: "+c.says+")")
+				require.NotContains(t, err.Error(), ", in executor_test.", "no task is in a function")
 				if c.says != ofTask {
 					require.Contains(t, dump(ex), "in functions of observers: "+c.says+"\n")
 				}

@@ -47,8 +47,7 @@ func TestPeerStats(t *testing.T) {
 				Workers: 3, Experiment: experiment.Options{Policy: p, CheckPeers: check},
 			})
 			var total experiment.PeerStats
-			for deadline := time.Now().Add(testkit.Patience); total.SameCPU.Asked == 0; {
-				require.True(t, time.Now().Before(deadline), "no thief asks")
+			testkit.Until(t, "a thief asks", func() bool {
 				busy := executor.NewJob("busy", func(*executor.Scope) error {
 					for start := time.Now(); time.Since(start) < 5*time.Millisecond; {
 					}
@@ -57,7 +56,8 @@ func TestPeerStats(t *testing.T) {
 				require.NoError(t, ex.Run(context.Background(), busy))
 				eventually(ex.Resting)
 				total = ex.Stats().Total.Peers
-			}
+				return total.SameCPU.Asked > 0
+			})
 			for _, a := range []experiment.Answers{total.SameCPU, total.StoppedClock} {
 				require.LessOrEqual(t, a.Preempted, a.Asked)
 				require.LessOrEqual(t, a.FalsePositive+a.FalseNegative+a.Blocked, a.Checked)

@@ -127,7 +127,7 @@ func TestQueueGivesAway(t *testing.T) {
 				ex, other := newExecutor(t, executor.Config{Workers: 3, Experiment: experiment.Options{Deque: d}}),
 					newExecutor(t, executor.Config{Workers: 1})
 				within(t, ex, func() {
-					for i := range testkit.Scale(40) {
+					for i := range max(4, testkit.Scale(40)) {
 						done := make(closed)
 						wait := begin(t.Context(), ex, other, done)
 						l := newLayer("waits", nil)

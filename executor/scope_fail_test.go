@@ -85,7 +85,7 @@ func TestScopeChildFails(t *testing.T) {
 		"panic":  func() error { return panicWith(errTest) },
 		"goexit": func() error { runtime.Goexit(); return nil },
 	} {
-		for _, sort := range []string{"Go", "Spawn", "Spawn in Spawn", "forked", "Go in a fork"} {
+		for _, sort := range testkit.Part(t, []string{"Go", "Spawn", "Spawn in Spawn", "forked", "Go in a fork"}) {
 			t.Run(name+"/"+sort, func(t *testing.T) {
 				onEachDeque(t, someWorkers, func(t *testing.T, ex *executor.Executor) {
 					start := func(s *executor.Scope) error {

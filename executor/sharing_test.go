@@ -395,11 +395,17 @@ func TestShareStops(t *testing.T) {
 
 // TestShareManager: there is a manager while there are runs. It ends when there was none for some time, and at Close.
 func TestShareManager(t *testing.T) {
-	managers := func() int {
+	managers := func(calls ...string) (n int) {
 		var stacks bytes.Buffer
 		require.NoError(t, pprof.Lookup("goroutine").WriteTo(&stacks, 2))
-		return strings.Count(stacks.String(), "(*sharing).manage(")
+		for stack := range strings.SplitSeq(stacks.String(), "\n\n") {
+			if strings.Contains(stack, "(*sharing).manage(") && containsAll(stack, calls...) {
+				n++
+			}
+		}
+		return n
 	}
+	eventually(func() bool { return managers() == 0 }) // that of another test may be about to end
 	share := fixture.Share(t, 2)
 	ex, err := executor.New(executor.Config{Workers: 2, Host: host.Options{Share: share}})
 	require.NoError(t, err)
@@ -416,7 +422,9 @@ func TestShareManager(t *testing.T) {
 	}
 	require.NoError(t, ex.Run(t.Context(), one(nothing)))
 	require.NoError(t, ex.Close())
-	require.Zero(t, managers())
+	// Close waits until the manager has said that it ends. Its goroutine may exist for a moment after that.
+	require.Zero(t, managers("(*Alarm).Sleep("))
+	eventually(func() bool { return managers() == 0 })
 }
 
 func TestShareConfig(t *testing.T) {

@@ -154,6 +154,7 @@ func TestShutdownCancels(t *testing.T) {
 		}
 		stop, end := deadline(t)
 		end()
+		ex.SetShutdownPatience(testkit.Patience) // on a busy machine no task may end for a second
 		isShutdown(t, ex.Shutdown(stop))
 		for _, r := range runs {
 			require.True(t, closed(r.Done()))
@@ -189,75 +190,6 @@ func TestShutdownIsSeenByErr(t *testing.T) {
 		_, err := f.Wait()
 		isShutdown(t, err)
 	})
-}
-
-// startDeaf keeps each worker busy with a run, "deaf 0" and so on, whose task heeds nothing but the gate.
-func startDeaf(t *testing.T, ex *executor.Executor, gate <-chan struct{}) (deaf []*executor.Run) {
-	var begun sync.WaitGroup
-	for i := range ex.Workers() {
-		begun.Add(1)
-		job := one(func(context.Context) error {
-			begun.Done()
-			<-gate
-			return nil
-		})
-		name := fmt.Sprint("deaf ", i)
-		deaf = append(deaf, ex.Start(t.Context(), executor.With(job, executor.RunOptions{Name: name})))
-	}
-	begun.Wait()
-	return deaf
-}
-
-// Shutdown leaves tasks behind that do not heed their context. All other work ends, and the executor is closed when
-// the tasks return.
-func TestShutdownLeavesBehind(t *testing.T) {
-	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
-		ex.SetShutdownPatience(10 * time.Millisecond)
-		gate := make(chan struct{})
-		deaf := startDeaf(t, ex, gate)
-		queued := ex.Start(t.Context(), fan(100, func(context.Context) error { t.Error("begun"); return nil }))
-		f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { t.Error("called"); return 0, nil })
-		stop, end := deadline(t)
-		end()
-		start := time.Now()
-		err := ex.Shutdown(stop)
-		isShutdown(t, err)
-		require.Less(t, time.Since(start), testkit.Patience/2)
-		if ex.Workers() > 1 { // a spare worker ends the others
-			isShutdown(t, queued.Wait())
-			_, err := f.Wait()
-			isShutdown(t, err)
-		}
-		for _, r := range deaf {
-			require.False(t, closed(r.Done()))
-		}
-		require.ErrorContains(t, err, `tasks run on that do not heed their context, in run of "deaf 0"`)
-		if ex.Workers() == 2 {
-			require.ErrorContains(t, err, `in run of "deaf 0", "deaf 1"`)
-		}
-		isShutdown(t, ex.Shutdown(stop))
-		close(gate)
-		require.NoError(t, ex.Close())
-		isShutdown(t, queued.Wait())
-		_, err = f.Wait()
-		isShutdown(t, err)
-		for _, r := range deaf {
-			isShutdown(t, r.Wait())
-		}
-	})
-}
-
-// TestShutdownNamesSomeRuns: the error names the oldest of the runs that it leaves behind, and counts the others.
-func TestShutdownNamesSomeRuns(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 8})
-	ex.SetShutdownPatience(10 * time.Millisecond)
-	gate := make(chan struct{})
-	startDeaf(t, ex, gate)
-	stop, end := deadline(t)
-	end()
-	err := ex.Shutdown(stop)
-	close(gate)
-	require.ErrorContains(t, err, `in run of "deaf 0", "deaf 1", "deaf 2", "deaf 3", "deaf 4" and 3 more)`)
 }
 
 func TestShutdownInTask(t *testing.T) {

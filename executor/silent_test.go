@@ -258,7 +258,8 @@ func TestSilentPrograms(t *testing.T) {
 	}
 	for _, p := range silentPrograms {
 		t.Run(p.name, func(t *testing.T) {
-			for _, workers := range testkit.Part(t, []int{1, 2, 4}) {
+			t.Parallel()
+			for _, workers := range testkit.Draw(t, []int{1, 2, 4}, 0, 1) {
 				for _, n := range numbers {
 					t.Run(fmt.Sprintf("W=%d/n=%d", workers, n), func(t *testing.T) {
 						ex := newWatched(t, executor.Config{Workers: workers})

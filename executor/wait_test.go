@@ -73,7 +73,7 @@ func TestWaitersFollowThePolicy(t *testing.T) {
 func begin(begun, release *atomic.Bool) {
 	begun.Store(true)
 	for !release.Load() {
-		runtime.Gosched()
+		time.Sleep(50 * time.Microsecond)
 	}
 }
 

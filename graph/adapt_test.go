@@ -2,7 +2,6 @@ package graph_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -127,7 +126,7 @@ func TestEditPlainGraphs(t *testing.T) {
 	edits := 0
 	for i := range testkit.Count(t, 40) {
 		own := seed + uint64(i)*0x9E3779B97F4A7C15
-		told := fmt.Sprintf("MAGPIE_SEED=%d MAGPIE_COUNT=1", own)
+		told := testkit.Only(t, own)
 		p := &plainEdit{rng: rand.New(rand.NewPCG(own, 0)), g: graph.New("g"), edges: make(map[[2]int]bool)}
 		p.ran = make([]atomic.Int64, 80)
 		for k := range 2 + p.rng.IntN(60) {

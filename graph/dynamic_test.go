@@ -110,8 +110,7 @@ func TestRandomDynamic(t *testing.T) {
 			pl = places[n]
 		}
 		tell := func() string {
-			return fmt.Sprintf("program %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%v", i,
-				pl.name, own, p)
+			return fmt.Sprintf("program %d on %s; %s\n%v", i, pl.name, testkit.Only(t, own), p)
 		}
 		testkit.Within(t, testkit.Patience, func() { pl.examine(telling{t, tell}, rng, p) }, dumpOf(pl.ex), tell)
 	}

@@ -352,7 +352,7 @@ func TestRandomEdits(t *testing.T) {
 				k.subs = append(k.subs, sub)
 				k.sems = append(k.sems, graph.NewSemaphore(1+rng.IntN(2)))
 			}
-			kinds := mixes[n%len(mixes)]
+			kinds := mixes[rng.IntN(len(mixes))]
 			within(t, ex, func() {
 				for range 25 {
 					most := 3

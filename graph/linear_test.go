@@ -201,7 +201,7 @@ func TestModulesInRandomOrder(t *testing.T) {
 				want(m, counts)
 			}
 		}
-		told := fmt.Sprintf("MAGPIE_SEED=%d MAGPIE_COUNT=1", own)
+		told := testkit.Only(t, own)
 		for range 2 * n {
 			a, b := rng.IntN(n), rng.IntN(n)
 			if contains(b, a) {
@@ -223,7 +223,9 @@ func TestModulesInRandomOrder(t *testing.T) {
 		require.False(t, slices.ContainsFunc(graphs, graph.IsRunning), told)
 	}
 	testkit.Proved(t, refused+allowed, "graphs made modules in random order")
-	require.NotZero(t, refused)
+	if refused+allowed > 100 { // a single case may have none
+		require.NotZero(t, refused)
+	}
 }
 
 // A condition names very many tasks, each of them twice.

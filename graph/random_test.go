@@ -161,8 +161,7 @@ func TestRandomGraphs(t *testing.T) {
 		}
 		m := randomModel(rng, n)
 		tell := func() string {
-			return fmt.Sprintf("graph %d on %s; to run only this one: MAGPIE_SEED=%d MAGPIE_COUNT=1\n%s", i, s.name,
-				own, m.edges())
+			return fmt.Sprintf("graph %d on %s; %s\n%s", i, s.name, testkit.Only(t, own), m.edges())
 		}
 		testkit.Within(t, testkit.Patience, func() {
 			injected += s.examine(telling{t, tell}, rng, m)

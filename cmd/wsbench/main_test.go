@@ -231,7 +231,8 @@ func TestBadInput(t *testing.T) {
 // TestHelp: help that is asked for goes to standard output, and fits a terminal.
 func TestHelp(t *testing.T) {
 	for _, args := range []string{
-		"", "-h", "--help", "help", "run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
+		"", "-h", "--help", "help", "help help", "--help -h", "help run", "help cluster",
+		"run -h", "run chain -workers 2 -h", "deque -h", "deque owner -h",
 		"loop -h", "list -h", "service -h", "share -h", "env -help", "compare -h", "version -h",
 	} {
 		stdout, stderr, status := wsbench(strings.Fields(args)...)
@@ -247,6 +248,11 @@ func TestHelp(t *testing.T) {
 		require.Contains(t, stdout, "\n  "+c.name+" ")
 	}
 	stdout, _, _ = wsbench("run", "-h")
+	again, _, _ := wsbench("help", "run")
+	require.Equal(t, stdout, again)
+	_, stderr, status := wsbench("help", "rum")
+	require.Equal(t, exitBadInput, status)
+	require.Contains(t, stderr, "did you mean run?")
 	for _, f := range strings.Fields(
 		"workers engine policy deque forks verbatim share[=FILE] queue tasks picture view unit hit profile iterations " +
 			"branching serial nonzeros n reps seed format o") {

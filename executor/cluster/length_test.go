@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -141,9 +140,7 @@ func TestFaultsAtLength(t *testing.T) {
 	fields := map[string]*field{}
 	for i, p := range plans {
 		t.Run(p.name, func(t2 *testing.T) {
-			if long {
-				logAgain(t2, seed, graphs)
-			}
+			testkit.Seed(t2) // logs the command that repeats this plan
 			key := fmt.Sprint(p.servers, p.sync)
 			f := fields[key]
 			switch {
@@ -174,14 +171,7 @@ func TestFaultsOfOnePlan(t *testing.T) {
 	p := lengthPlans[seed%uint64(len(lengthPlans))]
 	graphs := testkit.Count(t, 1000)
 	t.Logf("the plan %q", p.name)
-	logAgain(t, seed, graphs)
 	p.run(t, p.newField(t), "q", seed, graphs, leastFaults)
-}
-
-// logAgain logs how the test is repeated.
-func logAgain(t *testing.T, seed uint64, graphs int) {
-	t.Logf("again, in this folder: MAGPIE_TESTS=long MAGPIE_SEED=%d MAGPIE_COUNT=%d go test -timeout 0 -v -run '^%s$'",
-		seed, graphs, strings.ReplaceAll(t.Name(), "/", "$/^"))
 }
 
 // isAtLength reports whether tests may take hours.

@@ -197,7 +197,8 @@ func TestTrace(t *testing.T) {
 		fmt.Fprint(out, strings.Repeat("x", 1<<16))
 		return errors.New("broken")
 	}
-	response, err := http.Get(server.URL + httpdebug.Path + "trace?executor=a")
+	// Of the other executor: the trace whose client has gone counts until its handler has returned.
+	response, err := http.Get(server.URL + httpdebug.Path + "trace?executor=b+%26+c")
 	if err == nil {
 		_, err = io.ReadAll(response.Body)
 		response.Body.Close()

@@ -29,6 +29,7 @@ type shown struct {
 	Runs   map[string]histogram
 	Wait   histogram
 	Tasks  map[string]histogram
+	Asyncs map[string]histogram
 }
 
 // show returns the values of l, each with as many durations in buckets as it has counted.
@@ -36,7 +37,7 @@ func show(t *testing.T, l *metrics.Latencies) (s shown) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(l.String()), &s))
 	require.Len(t, s.Bounds, 13)
-	for _, all := range []map[string]histogram{s.Runs, s.Tasks, {"": s.Wait}} {
+	for _, all := range []map[string]histogram{s.Runs, s.Tasks, s.Asyncs, {"": s.Wait}} {
 		for outcome, h := range all {
 			require.Len(t, h.Counts, 14)
 			sum := uint64(0)
@@ -86,6 +87,30 @@ func TestLatencies(t *testing.T) {
 		"ok": 2, "failed": 4, "panicked": 2, "cancelled": 2, "skipped": 2,
 	}, counts(s.Tasks))
 	require.Nil(t, show(t, metrics.NewLatencies(metrics.LatencyOptions{})).Tasks)
+}
+
+// TestLatenciesOfAsyncs: Asyncs are counted by how they end, with other tasks and without.
+func TestLatenciesOfAsyncs(t *testing.T) {
+	for _, tasks := range []bool{false, true} {
+		l := metrics.NewLatencies(metrics.LatencyOptions{Asyncs: true, Tasks: tasks})
+		ex := executor.NewInline(1, l.Observer())
+		for _, fn := range []func() error{
+			func() error { return nil }, func() error { return errors.New("broken") }, func() error { panic("ugly") },
+		} {
+			_, _ = executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 0, fn() }).Wait()
+		}
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("good", func(*executor.Scope) error { return nil })))
+		require.NoError(t, ex.Close())
+		s := show(t, l)
+		require.Equal(t, map[string]uint64{"ok": 1, "failed": 1, "panicked": 1, "cancelled": 0}, counts(s.Asyncs))
+		require.EqualValues(t, 1, s.Wait.Count)
+		if tasks {
+			require.EqualValues(t, 2, s.Tasks["ok"].Count)
+		} else {
+			require.Nil(t, s.Tasks)
+		}
+	}
+	require.Nil(t, show(t, metrics.NewLatencies(metrics.LatencyOptions{})).Asyncs)
 }
 
 // A duration is in the bucket of the least bound that it does not exceed.

@@ -34,6 +34,9 @@ func each(b *testing.B, f func(b *testing.B, o *executor.Observer)) {
 			}
 		})
 	}
+	record := func(observe.Measure) {}
+	b.Run("measures", func(b *testing.B) { f(b, observe.Measures(observe.MeasureOptions{}, record)) })
+	b.Run("measures-asyncs", func(b *testing.B) { f(b, observe.Measures(observe.MeasureOptions{Asyncs: true}, record)) })
 	b.Run("runtimetrace-off", func(b *testing.B) { f(b, observe.RuntimeTrace()) })
 	b.Run("switch-off", func(b *testing.B) { f(b, observe.NewSwitch().Observer()) })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/observe"
 	"github.com/magpie-go/magpie/graph"
 	"github.com/stretchr/testify/require"
@@ -51,4 +52,58 @@ func TestTraceFailures(t *testing.T) {
 			require.Equal(t, f.of("X", "g")[0].End-1, marks[0].Begin)
 		})
 	}
+}
+
+// A trace tells each task that was skipped, and why. A cancelled one is told as well as one after a failure.
+func TestTraceSkips(t *testing.T) {
+	var out bytes.Buffer
+	trace := observe.NewTrace(&out, observe.TraceOptions{Wait: true, Sample: -1, Edges: true})
+	ex := newExecutor(t, 1, trace.Observer())
+	nothing := func(context.Context) error { return nil }
+	g := graph.New("build")
+	compile := g.Task(func(context.Context) error { return errors.New("syntax error") }).Named("compile")
+	link, docs := g.Task(nothing).Named("link"), g.Task(nothing).Named("docs")
+	install := g.Task(nothing) // without a name
+	compile.Precede(link)
+	install.Succeed(link, docs)
+	nightly := executor.With(graph.KeepGoing(g), executor.RunOptions{Name: "nightly"})
+	require.Error(t, ex.Run(t.Context(), nightly))
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	late := graph.New("late")
+	late.Task(func(ctx context.Context) error {
+		cancel(errors.New(strings.Repeat("x", 5000)))
+		<-ctx.Done()
+		return nil
+	}).Precede(late.Task(nothing).Named("after"))
+	require.Error(t, ex.Run(ctx, late))
+
+	group := executor.NewGroup(ex)
+	broken := group.GoAfter(func(context.Context) error { return errors.New("broken") })
+	group.GoAfter(nothing, broken)
+	require.Error(t, group.Wait())
+	require.NoError(t, ex.Close())
+	require.NoError(t, trace.Close())
+
+	f := readTrace(t, out.Bytes())
+	var skipped []map[string]any
+	cause := ""
+	for _, mark := range f.of("i", "skip") {
+		require.Equal(t, "skipped", mark.Name)
+		if mark.Args["task"] == "after" {
+			cause = mark.Args["cause"].(string)
+			delete(mark.Args, "cause")
+		}
+		skipped = append(skipped, mark.Args)
+	}
+	failure := `graph "build": task compile: syntax error`
+	require.Equal(t, []map[string]any{
+		{"task": "link", "job": "build", "run": "nightly", "cause": `run of "nightly": ` + failure},
+		{"task": "#3", "job": "build", "run": "nightly", "cause": `run of "nightly": ` + failure},
+		{"task": "after", "job": "late"},
+		{"task": "#0", "job": "group", "cause": "broken"},
+	}, skipped)
+	require.Contains(t, cause, "xxx")
+	require.Less(t, len(cause), 1100, "cut")
+	require.Len(t, f.of("X", "build"), 2, "a skipped task has no slice")
 }

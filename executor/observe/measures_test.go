@@ -12,6 +12,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/observe"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -91,6 +92,88 @@ func TestMeasures(t *testing.T) {
 		}
 	}
 	require.Panics(t, func() { observe.Measures(observe.MeasureOptions{}, nil) })
+}
+
+// TestMeasuresOfAsyncs: with Asyncs, and only with it or Tasks, an Async is measured, and no other task without Tasks.
+func TestMeasuresOfAsyncs(t *testing.T) {
+	for _, choice := range []observe.MeasureOptions{{}, {Asyncs: true}, {Tasks: true}, {Asyncs: true, Tasks: true}} {
+		m := &measured{}
+		ex := newExecutor(t, 1, observe.Measures(choice, m.record))
+		async := func(fn func(cancel func()) error) error {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			_, err := executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, fn(cancel) }).Wait()
+			return err
+		}
+		// A task around an Async, and an Async around a run.
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("job", func(*executor.Scope) error {
+			return async(func(func()) error {
+				time.Sleep(time.Millisecond)
+				return ex.Run(t.Context(), executor.NewJob("inner", func(*executor.Scope) error { return nil }))
+			})
+		})))
+		require.Error(t, async(func(func()) error { return errors.New("broken") }))
+		require.Error(t, async(func(func()) error { panic("ugly") }))
+		require.Error(t, async(func(cancel func()) error { cancel(); return context.Canceled }))
+		require.NoError(t, ex.Close())
+
+		var outcomes []observe.Outcome
+		others := 0
+		for _, one := range m.all {
+			switch {
+			case one.Task == nil:
+			case one.Run != nil:
+				others++
+			default:
+				outcomes = append(outcomes, one.Outcome)
+				require.Equal(t, one.Outcome == observe.OK, one.Err == nil)
+				require.Zero(t, one.Wait)
+				require.True(t, one.Outcome != observe.OK || one.Took >= time.Millisecond, one.Took)
+			}
+		}
+		var want []observe.Outcome
+		if choice.Asyncs || choice.Tasks {
+			want = []observe.Outcome{observe.OK, observe.Failed, observe.Panicked, observe.Cancelled}
+		}
+		require.Equal(t, want, outcomes)
+		require.Equal(t, map[bool]int{true: 2}[choice.Tasks], others)
+	}
+}
+
+// TestMeasuresCostsNoTask: nothing is called at the end of tasks unless it is asked for.
+func TestMeasuresCostsNoTask(t *testing.T) {
+	record := func(observe.Measure) {}
+	plain := observe.Measures(observe.MeasureOptions{}, record)
+	require.Nil(t, plain.TaskEnd)
+	require.Nil(t, plain.TaskSkip)
+	require.Nil(t, observe.Measures(observe.MeasureOptions{Asyncs: true}, record).TaskSkip)
+}
+
+// TestMeasuresLeavesOutTheWaitForRoom: a run begins when it has room.
+func TestMeasuresLeavesOutTheWaitForRoom(t *testing.T) {
+	m := &measured{}
+	observer := observe.Measures(observe.MeasureOptions{}, m.record)
+	ex, err := executor.New(executor.Config{Workers: 1, MaxRuns: 1, Observers: []*executor.Observer{observer}})
+	require.NoError(t, err)
+	gate := make(chan struct{})
+	first := ex.Start(t.Context(), executor.NewJob("first", func(*executor.Scope) error { <-gate; return nil }))
+	second := make(chan error)
+	go func() {
+		second <- ex.Run(t.Context(), executor.NewJob("second", func(*executor.Scope) error { return nil }))
+	}()
+	testkit.Until(t, "the second run waits for room", func() bool { return ex.Stats().Gauges.Entering == 1 })
+	time.Sleep(20 * time.Millisecond)
+	opened := time.Now()
+	close(gate)
+	require.NoError(t, first.Wait())
+	require.NoError(t, <-second)
+	require.NoError(t, ex.Close())
+	require.Len(t, m.all, 2)
+	for _, one := range m.all { // in either order
+		if one.Run.Name() == "second" {
+			require.LessOrEqual(t, one.Took, time.Since(opened))
+		}
+	}
 }
 
 // A mute is an error that cannot be looked into.

@@ -10,6 +10,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -22,10 +23,16 @@ var errTest = errors.New("test")
 // kind of deque all combinations are run; with each other kind one, and the seed chooses how it forks. If tests are to
 // be quick, the seed chooses one way to fork and two grains for each number of workers, and two of the other kinds.
 func onEach(t *testing.T, test func(t *testing.T, o parallel.Options)) {
-	turn := int(testkit.Seed(t) % 1024)
+	onEachWith(t, host.Threads{}, test)
+}
+
+// onEachWith is onEach on executors with such threads.
+func onEachWith(t *testing.T, threads host.Threads, test func(t *testing.T, o parallel.Options)) {
+	rng := testkit.Drawer(t)
+	turn := rng.IntN(1024)
 	on := func(workers int, d deque.Kind, forks string, grains ...int) {
 		ex, err := fixture.New(t, fixture.Beside(t, executor.Config{
-			Workers: workers, Experiment: experiment.Options{Deque: d, Forks: forks},
+			Workers: workers, Threads: threads, Experiment: experiment.Options{Deque: d, Forks: forks},
 		}))
 		require.NoError(t, err)
 		for _, grain := range grains {
@@ -39,7 +46,7 @@ func onEach(t *testing.T, test func(t *testing.T, o parallel.Options)) {
 	for _, workers := range []int{1, 2, 4} {
 		some, grains := ways, []int{0, 1, 7, 100_000}
 		if testkit.Quick() {
-			some, grains = ways[(turn+workers)%len(ways):][:1], testkit.Draw(t, grains, 1, 1)
+			some, grains = ways[(turn+workers)%len(ways):][:1], testkit.DrawBy(rng, grains, 1, 1)
 		}
 		for _, forks := range some {
 			on(workers, deque.KindChaseLev, forks, grains...)
@@ -49,7 +56,7 @@ func onEach(t *testing.T, test func(t *testing.T, o parallel.Options)) {
 		return d == deque.KindChaseLev || d.FIFO() // loops fork
 	})
 	if testkit.Quick() {
-		others = testkit.Draw(t, others, 0, 2)
+		others = testkit.DrawBy(rng, others, 0, 2)
 	}
 	for i, d := range others {
 		on(2, d, ways[(turn+i)%len(ways)], 0)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/stretchr/testify/require"
 )
@@ -89,7 +90,8 @@ func TestPeersResults(t *testing.T) {
 // rayon, try_for_each, and conc#104 and conc#114: the first body that begins fails. Others that have begun wait for the
 // end of their context, whose cause is the failure. No worker begins a second body.
 func TestPeersTryForEach(t *testing.T) {
-	onEach(t, func(t *testing.T, o parallel.Options) {
+	// If the body that fails loses its core before it has, a worker would stand in for each that waits outside Blocking.
+	onEachWith(t, host.Threads{OnlyBlocking: true}, func(t *testing.T, o parallel.Options) {
 		var begun atomic.Int64
 		err := parallel.ForErr(t.Context(), o, 0, 1_000_000, func(ctx context.Context, i int) error {
 			if begun.Add(1) == 1 {

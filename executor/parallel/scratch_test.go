@@ -39,7 +39,7 @@ func sortLarge[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand) {
 	for i := range random {
 		random[i] = T(rng.Int32())
 	}
-	for round := range testkit.Scale(20) {
+	for range testkit.Scale(20) {
 		first := rng.IntN(n / 3) // what is left is long enough for the scratch
 		s, want := room[first:], sorted[first:]
 		copy(s, random[first:])
@@ -49,7 +49,7 @@ func sortLarge[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand) {
 		if err != nil || !slices.Equal(want, s) {
 			t.Errorf("the slice is not sorted: %v", err)
 		}
-		if round%8 == 7 {
+		if rng.IntN(8) == 0 {
 			runtime.GC() // nothing else makes it run
 		}
 	}
@@ -74,6 +74,9 @@ func TestScratchIsFreed(t *testing.T) {
 	}
 	before := heap()
 	require.NoError(t, parallel.Sort(t.Context(), parallel.Options{Executor: ex}, s))
-	require.Less(t, heap()-before, int64(n), "a part of the scratch, which has eight times as many bytes, is left")
+	// A worker that loses its core behind the sort may have an old pointer on its stack, until it goes on.
+	testkit.Until(t, "no part of the scratch, which has eight times as many bytes, is left", func() bool {
+		return heap()-before < n
+	})
 	runtime.KeepAlive(s)
 }

@@ -100,16 +100,16 @@ func draw[T number](rng *rand.Rand, kind, i, n int) T {
 
 // A Sort of numbers that is cancelled loses none of them.
 func TestSortNumbersCancelled(t *testing.T) {
-	sortCancelled(t, func(rng *rand.Rand, _, n int) []int { return numbers(rng, n, 1<<30) })
+	sortCancelled(t, func(rng *rand.Rand, n int) []int { return numbers(rng, n, 1<<30) })
 }
 
-// sortCancelled sorts the inputs that draw makes, by their numbers and lengths, while another goroutine cancels.
-func sortCancelled[T cmp.Ordered](t *testing.T, draw func(rng *rand.Rand, i, n int) []T) {
+// sortCancelled sorts the inputs that draw makes, by their lengths, while another goroutine cancels.
+func sortCancelled[T cmp.Ordered](t *testing.T, draw func(rng *rand.Rand, n int) []T) {
 	onEach(t, func(t *testing.T, o parallel.Options) {
 		rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 		stopped := 0
-		for i := range testkit.Scale(20) {
-			s := draw(rng, i, 1<<(9+rng.IntN(6)))
+		for range testkit.Scale(20) {
+			s := draw(rng, 1<<(9+rng.IntN(6)))
 			want := slices.Sorted(slices.Values(s))
 			ctx, cancel := context.WithCancel(t.Context())
 			go cancel()

@@ -300,14 +300,12 @@ func TestStopsWithinAStride(t *testing.T) {
 
 // After its first error ForEachErr does not call the body again, whatever the Grain, and takes no more elements.
 func TestForEachErrStopsAtTheFirstError(t *testing.T) {
-	for _, workers := range []int{1, 2, 3} {
-		ex, err := executor.New(executor.Config{Workers: workers})
-		require.NoError(t, err)
+	for _, ex := range executorsForBounds(t) {
 		for _, grain := range []int{0, 100, 10_000} {
 			calls := 0
 			err := parallel.ForEachErr(t.Context(), parallel.Options{Executor: ex, Grain: grain}, count(10_000),
 				func(context.Context, int) error {
-					if workers == 1 {
+					if ex.Workers() == 1 {
 						calls++
 					}
 					return errTest
@@ -315,7 +313,6 @@ func TestForEachErrStopsAtTheFirstError(t *testing.T) {
 			require.Equal(t, errTest, err)
 			require.LessOrEqual(t, calls, 1)
 		}
-		require.NoError(t, ex.Close())
 	}
 }
 

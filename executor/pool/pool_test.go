@@ -84,7 +84,7 @@ func (l *ledger) total(t *testing.T, most int32) (total int) {
 func TestEverywhere(t *testing.T) {
 	for _, policy := range testkit.Some(t, testkit.Usable(experiment.Policies(), experiment.Available)) {
 		for _, kind := range deque.Kinds() {
-			for _, workers := range []int{1, 2, 4} {
+			for _, workers := range testkit.Part(t, []int{1, 2, 4}) {
 				ex := newExecutor(t, executor.Config{Workers: workers, Experiment: experiment.Options{Policy: policy, Deque: kind}})
 				for _, o := range everyOptions() {
 					const tasks = 150 // more than a worker runs between two looks at the injector

@@ -112,6 +112,56 @@ func TestServiceLogsMuteErrors(t *testing.T) {
 	require.Contains(t, log.String(), "run=bad")
 }
 
+// TestServiceAsync: a function of an Async that fails or panics is reported, unless it was cancelled.
+func TestServiceAsync(t *testing.T) {
+	type key struct{}
+	// all returns what is reported of six functions: by the names in their contexts, and in the log.
+	all := func(o service.Options, hook bool) (names []any, logged string, counted string) {
+		log := &text{}
+		o.Logger = slog.New(slog.NewTextHandler(log, nil))
+		if hook {
+			o.FailedAsync = func(ctx context.Context, err error) { names = append(names, ctx.Value(key{})) }
+		}
+		s, err := service.New(executor.Config{Workers: 1}, o)
+		require.NoError(t, err)
+		for name, fn := range map[string]func(cancel func()) error{
+			"good":  func(func()) error { return nil },
+			"bad":   func(func()) error { return errBroken },
+			"ugly":  func(func()) error { panic(errBroken) },
+			"late":  func(cancel func()) error { cancel(); return fmt.Errorf("late: %w", context.Canceled) },
+			"quiet": func(cancel func()) error { cancel(); return mute{} },
+			"fatal": func(cancel func()) error { cancel(); panic(context.Canceled) },
+		} {
+			ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, name))
+			defer cancel()
+			f := executor.Async(ctx, s.Executor, func(context.Context) (int, error) { return 0, fn(cancel) })
+			_, err := f.Wait()
+			require.Equal(t, name == "good", err == nil, name)
+		}
+		require.ErrorIs(t, s.Run(t.Context(), job("run", func() error { return errBroken })), errBroken)
+		require.NoError(t, s.Shutdown(t.Context()))
+		return names, log.String(), s.Latencies.String()
+	}
+
+	names, logged, counted := all(service.Options{}, true)
+	require.ElementsMatch(t, []any{"bad", "ugly", "quiet", "fatal"}, names)
+	require.NotContains(t, logged, "an Async")
+	_, counted, _ = strings.Cut(counted, `"asyncs":`)
+	for outcome, n := range map[string]int{"ok": 1, "failed": 2, "panicked": 2, "cancelled": 1} {
+		require.Contains(t, counted, fmt.Sprintf(`"%s":{"count":%d,`, outcome, n))
+	}
+
+	_, logged, _ = all(service.Options{}, false)
+	require.Equal(t, 2, strings.Count(logged, `level=WARN msg="executor: an Async has failed" error=`), logged)
+	require.Equal(t, 2, strings.Count(logged, `level=ERROR msg="executor: an Async has panicked" error=`), logged)
+	require.Contains(t, logged, "service_test.go", "the stack")
+	require.NotContains(t, logged, "late: ")
+
+	names, _, counted = all(service.Options{NoAsync: true}, true)
+	require.Empty(t, names)
+	require.NotContains(t, counted, `"asyncs"`)
+}
+
 // TestServiceParts: what is left out is not there, and Failed takes the place of the log.
 func TestServiceParts(t *testing.T) {
 	log := &text{}

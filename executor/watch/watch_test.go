@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -330,7 +331,8 @@ func TestLongTask(t *testing.T) {
 	})
 }
 
-// A handler that panics loses the report and nothing else, and one that blocks keeps no task from running.
+// A handler that panics loses the report and nothing else, and one that blocks keeps no task from running. If it panics
+// at the panic too, the default logger is told it.
 func TestLoggerThatPanicsOrBlocks(t *testing.T) {
 	before := slog.Default()
 	defer slog.SetDefault(before)
@@ -347,8 +349,9 @@ func TestLoggerThatPanicsOrBlocks(t *testing.T) {
 	require.Equal(t, "loud", records.attrs(0)["executor"].String())
 	close(stuck)
 	require.NoError(t, r.Wait())
-	<-calls
-	<-calls // the stall is over: the handler blocks
+	for range 3 {
+		<-calls // of the stall, of the panic, and of the end of the stall: the handler blocks
+	}
 	for range 10 {
 		require.NoError(t, ex.Run(t.Context(), work("goes on", func() {})))
 	}
@@ -357,18 +360,52 @@ func TestLoggerThatPanicsOrBlocks(t *testing.T) {
 	require.Len(t, records.messages(), 1)
 }
 
-// A hostile handler panics at the first call and blocks at the second.
+// A hostile handler panics at the first two calls and blocks at the third.
 type hostile struct {
 	records
 	calls, gate chan struct{}
-	once        sync.Once
+	panics      atomic.Int32
 }
 
 func (h *hostile) Handle(context.Context, slog.Record) error {
 	h.calls <- struct{}{}
-	h.once.Do(func() { panic("the disk is full") })
+	if h.panics.Add(1) <= 2 {
+		panic("the disk is full")
+	}
 	<-h.gate
 	return nil
+}
+
+// A fragile handler panics at a record with stacks.
+type fragile struct{ *records }
+
+func (h fragile) Handle(ctx context.Context, r slog.Record) error {
+	for a := range r.Attrs {
+		if a.Key == "stacks" {
+			panic("the line is too long")
+		}
+	}
+	return h.records.Handle(ctx, r)
+}
+
+// A handler that panics at a report is told so, and the default logger is not.
+func TestLoggerIsToldItsPanic(t *testing.T) {
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	own, others := new(records), new(records)
+	slog.SetDefault(slog.New(others))
+	ex := newExecutor(t, executor.Config{Workers: 1, Name: "loud"})
+	w := watch.Start(ex, watch.Options{NoProgress: soon, LongTask: -1, Logger: slog.New(fragile{own})})
+	defer w.Close()
+	gate, open := newGate(t)
+	r := ex.Start(t.Context(), work("hangs", func() { <-gate }))
+	own.eventually(t, 1)
+	open()
+	require.NoError(t, r.Wait())
+	require.Equal(t, "watch: a report panicked", own.messages()[0])
+	require.Equal(t, "loud", own.attrs(0)["executor"].String())
+	require.Equal(t, "the line is too long", own.attrs(0)["panic"].String())
+	require.Empty(t, others.messages())
 }
 
 // After Close there is no report and no goroutine.

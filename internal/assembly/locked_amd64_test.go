@@ -28,7 +28,7 @@ func probed(t *testing.T) map[string][]string {
 	require.NoError(t, os.WriteFile(file, []byte(probe), 0o666))
 	target, err := filepath.Abs("../../deque/probe.go")
 	require.NoError(t, err)
-	return listing(t, "deque", "-overlay", overlayOf(t, temp, map[string]string{target: file}))
+	return listing(t, overlayOf(t, temp, map[string]string{target: file}), "deque")["deque"]
 }
 
 // TestLockedInstructions checks the cost of the owner's pushes and pops. The table has, for each function, the paths

@@ -79,12 +79,12 @@ func TestObserversAreFree(t *testing.T) {
 	field := regexp.MustCompile(`(?m)^(\tobservers +)\*observers `)
 	require.Len(t, field.FindAll(parts, -1), 1)
 	add("../../executor/parts_unsafe.go", field.ReplaceAllString(string(parts), "${1}noObservers "))
-	without := overlayOf(t, temp, overlay)
+	without := listing(t, overlayOf(t, temp, overlay), packages...)
 
 	var differ []string
 	compared := map[string]bool{}
-	for _, pkg := range []string{"executor", "executor/pipeline", "executor/pool", "graph", "internal/user"} {
-		a, b := instructions(asIs(t, pkg)), instructions(listing(t, pkg, "-overlay", without))
+	for _, pkg := range packages {
+		a, b := instructions(asIs(t)[pkg]), instructions(without[pkg])
 		for f, code := range a {
 			name := typeArgs.ReplaceAllString(f, "[]")
 			compared[name] = true

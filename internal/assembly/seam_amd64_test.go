@@ -34,12 +34,13 @@ func TestSeamIsFree(t *testing.T) {
 		overlay[original] = filepath.Join(temp, name)
 		require.NoError(t, os.WriteFile(overlay[original], append(cut, "var _ unsafe.Pointer\n"...), 0o666))
 	}
-	file := overlayOf(t, temp, overlay)
+	seam := []string{"executor", "graph"}
+	cut := listing(t, overlayOf(t, temp, overlay), seam...)
 
 	var differ []string
 	deques := false
-	for _, pkg := range []string{"executor", "graph"} {
-		with, without := instructions(asIs(t, pkg)), instructions(listing(t, pkg, "-overlay", file))
+	for _, pkg := range seam {
+		with, without := instructions(asIs(t)[pkg]), instructions(cut[pkg])
 		require.Equal(t, slices.Sorted(maps.Keys(without)), slices.Sorted(maps.Keys(with)))
 		require.Greater(t, len(with), 50, "is the listing of %s parsed correctly?", pkg)
 		deques = deques || slices.ContainsFunc(slices.Collect(maps.Keys(with)), isPush)
@@ -58,39 +59,52 @@ func isPush(f string) bool {
 	return strings.HasPrefix(f, "deque.(*Deque[go.shape.") && strings.HasSuffix(f, "]).Push")
 }
 
+// packages are those with code on a task's path.
+var packages = []string{"executor", "executor/pipeline", "executor/pool", "graph", "internal/user"}
+
 var (
-	function    = regexp.MustCompile(`^github\.com/magpie-go/magpie/(.+?) STEXT`)
-	typeArgs    = regexp.MustCompile(`\[[^\]]*\]`)
-	instruction = regexp.MustCompile(`^\t0x[0-9a-f]+ \d+ \([^)]*\)\t([^\t]+)`)
+	heading  = regexp.MustCompile(`^# github\.com/magpie-go/magpie/(\S+)$`)
+	function = regexp.MustCompile(`^github\.com/magpie-go/magpie/(.+?) STEXT`)
+	typeArgs = regexp.MustCompile(`\[[^\]]*\]`)
 )
 
 // turned gives one name to the two jumps after a comparison and after the same comparison with exchanged operands. The
 // compiler chooses between them.
 var turned = strings.NewReplacer("JHI", "JCS", "JCC", "JLS", "JGT", "JLT", "JGE", "JLE")
 
+// instruction returns the name of the instruction in a line of a listing, "" if the line has none: the field after the
+// address and the line of the source. A regular expression would take most of the tests' time.
+func instruction(line string) string {
+	fields := strings.SplitN(line, "\t", 4)
+	if len(fields) < 3 || !strings.HasSuffix(fields[1], ")") {
+		return ""
+	}
+	return fields[2]
+}
+
 // instructions returns the names of the instructions of each function of a listing, sorted.
 func instructions(listing map[string][]string) map[string][]string {
 	names := map[string][]string{}
 	for f, lines := range listing {
 		for _, line := range lines {
-			names[f] = append(names[f], turned.Replace(instruction.FindStringSubmatch(line)[1]))
+			names[f] = append(names[f], turned.Replace(instruction(line)))
 		}
 		slices.Sort(names[f])
 	}
 	return names
 }
 
-// listed has the results of asIs.
-var listed = map[string]map[string][]string{}
+// listed has the result of asIs.
+var listed map[string]map[string][]string
 
-// asIs returns the listing of a package without changes, or of internal/user, which has the text of user. The tests
-// share it.
-func asIs(t *testing.T, pkg string) map[string][]string {
+// asIs returns the listings of packages without changes, and of internal/user, which has the text of user. The tests
+// share them.
+func asIs(t *testing.T) map[string]map[string][]string {
 	t.Helper()
-	if listed[pkg] == nil {
-		listed[pkg] = listing(t, pkg, "-overlay", overlayOf(t, t.TempDir(), withUser(t, t.TempDir())))
+	if listed == nil {
+		listed = listing(t, overlayOf(t, t.TempDir(), withUser(t, t.TempDir())), packages...)
 	}
-	return listed[pkg]
+	return listed
 }
 
 // withUser returns the files of an overlay in which the package internal/user exists.
@@ -113,28 +127,38 @@ func overlayOf(t *testing.T, dir string, files map[string]string) string {
 	return file
 }
 
-// listing compiles a package and returns each function's instructions.
-func listing(t *testing.T, pkg string, flags ...string) map[string][]string {
+// listing compiles packages, in one build, and returns for each of them each function's instructions.
+func listing(t *testing.T, overlay string, pkgs ...string) map[string]map[string][]string {
 	t.Helper()
-	cmd := exec.Command("go", append(append([]string{"build"}, flags...), "-gcflags=-S", "../../"+pkg)...)
-	out, err := cmd.CombinedOutput()
+	args := []string{"build", "-overlay", overlay, "-gcflags=-S"}
+	for _, pkg := range pkgs {
+		args = append(args, "../../"+pkg)
+	}
+	out, err := exec.Command("go", args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	code := map[string][]string{}
+	listings := map[string]map[string][]string{}
+	var code map[string][]string
 	name := ""
 	for line := range strings.Lines(string(out)) {
 		line = strings.TrimSuffix(line, "\n")
 		if !strings.HasPrefix(line, "\t") {
 			name = ""
-			if m := function.FindStringSubmatch(line); m != nil {
+			if m := heading.FindStringSubmatch(line); m != nil {
+				code = map[string][]string{}
+				listings[m[1]] = code
+			} else if m := function.FindStringSubmatch(line); m != nil {
 				name = m[1]
 			}
 			continue
 		}
-		m := instruction.FindStringSubmatch(line)
-		if name == "" || m == nil || m[1] == "PCDATA" || m[1] == "FUNCDATA" {
+		op := instruction(line)
+		if name == "" || op == "" || op == "PCDATA" || op == "FUNCDATA" {
 			continue
 		}
 		code[name] = append(code[name], line)
 	}
-	return code
+	for _, pkg := range pkgs {
+		require.NotEmpty(t, listings[pkg], pkg)
+	}
+	return listings
 }

@@ -40,10 +40,7 @@ var inlined = regexp.MustCompile(`executor\.(Fork\[|Forked\[.*\]\.Join)`)
 // does not: with -v the test logs the number of calls too. A change that makes a function smaller lowers its maxima;
 // one that renames a function renames it in the table.
 func TestHotPathSizes(t *testing.T) {
-	code := map[string]map[string][]string{}
-	for _, pkg := range []string{"executor", "graph", "internal/user"} {
-		code[pkg] = asIs(t, pkg)
-	}
+	code := asIs(t)
 	sameGo := version.Lang(runtime.Version()) == sizesGo
 	if !sameGo {
 		t.Logf("the maxima of instructions are for %s: not checked with %s", sizesGo, runtime.Version())

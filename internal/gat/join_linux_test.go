@@ -39,7 +39,7 @@ func look(t testing.TB, path string) Snapshot {
 }
 
 func TestSmoke(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "table")
+	path, time0 := filepath.Join(t.TempDir(), "table"), fakeTime(t) // on a busy machine a job might count as stopped
 	_, err := Read(path)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	a := join(t, path, 8, Terms{Name: "a"})
@@ -52,6 +52,7 @@ func TestSmoke(t *testing.T) {
 	require.Equal(t, 2, a.Allotment())
 	require.Equal(t, 2, update(t, a, 20))
 
+	*time0 += uint64(time.Millisecond)
 	s := look(t, path)
 	require.Equal(t, 8, s.Processors)
 	require.Equal(t, testCycle, s.Cycle)
@@ -63,7 +64,7 @@ func TestSmoke(t *testing.T) {
 		require.Equal(t, i, j.Slot)
 		require.Equal(t, 20, j.Desire)
 		require.Equal(t, []int{2, 6}[i], j.Allotment)
-		require.Less(t, j.Heartbeat, time.Second)
+		require.Equal(t, time.Millisecond, j.Heartbeat)
 	}
 	require.NoError(t, b.Leave())
 	require.NoError(t, b.Leave())

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -122,14 +121,6 @@ func start(t testing.TB, c *exec.Cmd) {
 func end(c *exec.Cmd) {
 	_ = c.Process.Kill()
 	_ = c.Wait()
-}
-
-// await waits until ok returns true.
-func await(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(testkit.Patience); !ok(); time.Sleep(time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "never: %s", what)
-	}
 }
 
 // hasStopped waits until a process has stopped itself or ended, and reports whether it has stopped.

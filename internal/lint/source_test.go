@@ -67,9 +67,17 @@ func parse(t testing.TB, path, src string) *file {
 	return &file{path, fset, parsed}
 }
 
-// moduleFiles parses every Go file of the module, whatever its build constraints. It skips modules inside this one.
-func moduleFiles(t testing.TB) (files []*file) {
+// walked has the result of moduleFiles.
+var walked []*file
+
+// moduleFiles parses every Go file of the module, whatever its build constraints, the first time that a test asks. It
+// skips modules inside this one.
+func moduleFiles(t testing.TB) []*file {
 	t.Helper()
+	if walked != nil {
+		return walked
+	}
+	var files []*file
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -95,6 +103,7 @@ func moduleFiles(t testing.TB) (files []*file) {
 	})
 	require.NoError(t, err)
 	require.Greater(t, len(files), 50, "the walk did not find the module")
+	walked = files
 	return files
 }
 

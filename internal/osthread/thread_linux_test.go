@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -35,9 +36,7 @@ func onThread(f func()) (id int64) {
 // awaitGone waits until the thread of a goroutine that has ended is gone.
 func awaitGone(t *testing.T, id int64) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !Gone(id); time.Sleep(time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "the thread of a locked goroutine that ended is still there")
-	}
+	testkit.Until(t, "the thread of a locked goroutine that ended is gone", func() bool { return Gone(id) })
 }
 
 func TestID(t *testing.T) {

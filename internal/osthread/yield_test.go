@@ -28,7 +28,7 @@ func TestYieldIsWhereTheWorldStops(t *testing.T) {
 		})
 	}
 	testkit.Within(t, testkit.Patience, func() {
-		for range 100 {
+		for range testkit.Scale(500) {
 			runtime.GC()
 		}
 	})

@@ -1,6 +1,7 @@
 package park_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestAlarm(t *testing.T) {
 func TestAlarmCancelled(t *testing.T) {
 	onAlarms(t, func(t *testing.T) {
 		for _, d := range []time.Duration{time.Millisecond, time.Hour} {
-			for i := range testkit.Scale(50) {
+			for range testkit.Scale(50) {
 				a := park.NewAlarm(d)
 				ended := make(chan struct{})
 				go func() {
@@ -45,7 +46,7 @@ func TestAlarmCancelled(t *testing.T) {
 					for a.Sleep() {
 					}
 				}()
-				time.Sleep(time.Duration(i) * 90 * time.Microsecond % (3 * time.Millisecond))
+				time.Sleep(rand.N(3 * time.Millisecond))
 				a.Cancel()
 				testkit.Within(t, testkit.Patience, func() { <-ended })
 			}

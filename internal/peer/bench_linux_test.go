@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 // bench has an actor measure f. The other one spins meanwhile.
@@ -197,7 +198,7 @@ func BenchmarkGiveUpAfterPull(b *testing.B) {
 	for range b.N {
 		for i := range ways {
 			afterPull = ways[i].giveUp
-			await(b, "no peer is preempted", func() bool { return pull(&ways[i]) })
+			testkit.Until(b, "a peer is preempted", func() bool { return pull(&ways[i]) })
 		}
 	}
 	report(b, ways)

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -177,14 +176,6 @@ func cpus(t testing.TB, n int) (all []int) {
 func manyPs(t testing.TB, n int) {
 	was := runtime.GOMAXPROCS(n + 2)
 	t.Cleanup(func() { runtime.GOMAXPROCS(was) })
-}
-
-// await calls f until it is true.
-func await(t testing.TB, why string, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(testkit.Patience); !f(); {
-		require.True(t, time.Now().Before(deadline), "%s", why)
-	}
 }
 
 // replace sets *p to a fake until the end of the test.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -148,7 +149,7 @@ func TestLeaveWaitsForReaders(t *testing.T) {
 			}
 		}
 	})
-	await(t, "a reader does not count", func() bool { return a.readers.Load() > 0 })
+	testkit.Until(t, "a reader counts", func() bool { return a.readers.Load() > 0 })
 	close(end)
 	reads.Wait()
 	require.Zero(t, a.readers.Load())
@@ -159,14 +160,14 @@ func TestLeaveWaitsForReaders(t *testing.T) {
 		a.do(a.Leave)
 		left.Store(true)
 	})
-	await(t, "Leave does not take the area away", func() bool { return a.lent.Load() == nil })
+	testkit.Until(t, "Leave takes the area away", func() bool { return a.lent.Load() == nil })
 	for range 10 {
 		time.Sleep(time.Millisecond)
 		runtime.Gosched()
 	}
 	require.False(t, left.Load(), "a peer reads")
 	a.readers.Add(-1)
-	await(t, "Leave waits for nobody", left.Load)
+	testkit.Until(t, "Leave has returned", left.Load)
 	require.Equal(t, noCPU, a.lastCPU())
 	close(a.tasks)
 	threads.Wait()

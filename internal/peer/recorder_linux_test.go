@@ -37,7 +37,7 @@ func TestRecorder(t *testing.T) {
 		}
 	})
 	v.do(func() {}) // the record begins with the next switch
-	await(t, "a thread that sleeps is not found blocked", func() bool { return its.State() == Blocked })
+	testkit.Until(t, "a thread that sleeps is found blocked", func() bool { return its.State() == Blocked })
 
 	// Of two threads on one CPU, the one that looks is running and the other one is not.
 	me.pin(t, all[0])
@@ -87,16 +87,21 @@ func TestCheckUnknown(t *testing.T) {
 	v := newActor(t)
 	r := v.record(t)
 	v.do(func() {}) // the record begins with the next switch
-	await(t, "a thread that sleeps is not found blocked", func() bool { return r.State() == Blocked })
+	testkit.Until(t, "a thread that sleeps is found blocked", func() bool { return r.State() == Blocked })
 	var counts Counts
 	said := r.Check(&counts, func() bool {
 		v.do(func() {})
-		await(t, "a thread that sleeps is not found blocked", func() bool { return r.State() == Blocked })
+		testkit.Until(t, "a thread that sleeps is found blocked", func() bool { return r.State() == Blocked })
 		return true
 	})
 	require.True(t, said)
 	require.Equal(t, Counts{Asked: 1, Preempted: 1, Unknown: 1}, counts)
-	require.False(t, r.Check(&counts, func() bool { return false }))
+	// On its way to sleep the thread may have been found blocked already, by a lock of the runtime.
+	testkit.Until(t, "an answer is judged", func() bool {
+		counts = Counts{Asked: 1, Preempted: 1, Unknown: 1}
+		require.False(t, r.Check(&counts, func() bool { return false }))
+		return counts.Checked > 0
+	})
 	require.Equal(t, Counts{Asked: 2, Preempted: 1, Unknown: 1, Checked: 1}, counts)
 
 	require.NoError(t, r.Close())
@@ -142,51 +147,58 @@ func TestAccuracy(t *testing.T) {
 		Counts
 		preempted uint64 // by the record alone, before the question
 	}
-	same, clock := make([]tally, n), make([]tally, n)
-	ends := make([]func(), n)
-	for i, me := range actors {
-		round := 0
-		ends[i] = me.begin(func() {
-			round++
-			other := (i + 1 + round%(n-1)) % n
-			v, r := &actors[other].Thread, records[other]
-			ask := func(c *tally, f func() bool) {
-				if r.State() == Preempted {
-					c.preempted++
+	testkit.Fits(t, func() string { // on a busy machine each answer may take until the thread has been switched
+		same, clock := make([]tally, n), make([]tally, n)
+		ends := make([]func(), n)
+		for i, me := range actors {
+			round := 0
+			ends[i] = me.begin(func() {
+				round++
+				other := (i + 1 + round%(n-1)) % n
+				v, r := &actors[other].Thread, records[other]
+				ask := func(c *tally, f func() bool) {
+					if r.State() == Preempted {
+						c.preempted++
+					}
+					r.Check(&c.Counts, f)
 				}
-				r.Check(&c.Counts, f)
-			}
-			ask(&same[i], func() bool { return me.SharesCPU(v) })
-			ask(&clock[i], func() bool {
-				before, _ := v.Clock()
-				for begin := time.Now(); time.Since(begin) < stands; {
-				}
-				after, _ := v.Clock()
-				return before == after
+				ask(&same[i], func() bool { return me.SharesCPU(v) })
+				ask(&clock[i], func() bool {
+					before, _ := v.Clock()
+					for begin := time.Now(); time.Since(begin) < stands; {
+					}
+					after, _ := v.Clock()
+					return before == after
+				})
 			})
-		})
-	}
-	time.Sleep(time.Duration(testkit.Scale(1000)) * time.Millisecond)
-	for _, end := range ends {
-		end()
-	}
-	for name, all := range map[string][]tally{"SharesCPU": same, "Clock": clock} {
-		var sum tally
-		for _, c := range all {
-			sum.Asked += c.Asked
-			sum.Checked += c.Checked
-			sum.FalsePositive += c.FalsePositive
-			sum.FalseNegative += c.FalseNegative
-			sum.Unknown += c.Unknown
-			sum.preempted += c.preempted
 		}
-		share := func(part, whole uint64) float64 { return 100 * float64(part) / float64(max(1, whole)) }
-		t.Logf("%-9s asked %d: not judged %.3f%%; of %d judged %.2f%% agree, %.4f%% false positives, "+
-			"%.2f%% false negatives; %.2f%% were preempted", name, sum.Asked, share(sum.Unknown, sum.Asked),
-			sum.Checked, 100-share(sum.FalsePositive+sum.FalseNegative, sum.Checked),
-			share(sum.FalsePositive, sum.Checked),
-			share(sum.FalseNegative, sum.Checked), share(sum.preempted, sum.Asked))
-		require.Positive(t, sum.Checked)
-		require.Less(t, share(sum.FalsePositive, sum.Checked), 20.0, "the answers have nothing to do with the records")
-	}
+		time.Sleep(time.Duration(testkit.Scale(1000)) * time.Millisecond)
+		for _, end := range ends {
+			end()
+		}
+		for name, all := range map[string][]tally{"SharesCPU": same, "Clock": clock} {
+			var sum tally
+			for _, c := range all {
+				sum.Asked += c.Asked
+				sum.Checked += c.Checked
+				sum.FalsePositive += c.FalsePositive
+				sum.FalseNegative += c.FalseNegative
+				sum.Unknown += c.Unknown
+				sum.preempted += c.preempted
+			}
+			share := func(part, whole uint64) float64 { return 100 * float64(part) / float64(max(1, whole)) }
+			if sum.Checked == 0 {
+				return name + " was asked, and the record judged no answer"
+			}
+			t.Logf("%-9s asked %d: not judged %.3f%%; of %d judged %.2f%% agree, %.4f%% false positives, "+
+				"%.2f%% false negatives; %.2f%% were preempted", name, sum.Asked, share(sum.Unknown, sum.Asked),
+				sum.Checked, 100-share(sum.FalsePositive+sum.FalseNegative, sum.Checked),
+				share(sum.FalsePositive, sum.Checked),
+				share(sum.FalseNegative, sum.Checked), share(sum.preempted, sum.Asked))
+			if share(sum.FalsePositive, sum.Checked) >= 20 {
+				return name + ": the answers have nothing to do with the records"
+			}
+		}
+		return ""
+	})
 }

@@ -169,9 +169,10 @@ func TestClock(t *testing.T) {
 	}
 	end := a.spin()
 	begin := clock()
-	await(t, "the clock of a thread that spins stands", func() bool { return clock() > begin+int64(time.Millisecond) })
+	testkit.Until(t, "the clock of a thread that spins advances",
+		func() bool { return clock() > begin+int64(time.Millisecond) })
 	end()
-	await(t, "the clock of a thread that sleeps advances", func() bool {
+	testkit.Until(t, "the clock of a thread that sleeps stands", func() bool {
 		before := clock()
 		time.Sleep(5 * time.Millisecond)
 		return clock() == before
@@ -188,7 +189,7 @@ func TestClockOfTheDead(t *testing.T) {
 	var a Thread
 	onThread(func() { _ = a.Enter() })
 	id := a.ID()
-	await(t, "the thread does not end", func() bool { return osthread.Gone(id) })
+	testkit.Until(t, "the thread has ended", func() bool { return osthread.Gone(id) })
 	_, ok := a.Clock()
 	require.False(t, ok)
 }
@@ -201,7 +202,7 @@ func TestPull(t *testing.T) {
 	me, v := newActor(t), newActor(t)
 	me.pin(t, all[0])
 	tries := 0
-	await(t, "a pulled thread does not get to the CPU of the caller", func() bool {
+	testkit.Until(t, "a pulled thread gets to the CPU of the caller", func() bool {
 		tries++
 		v.pin(t, all[1])
 		v.do(func() {}) // it has been in user mode since

@@ -216,7 +216,24 @@ func TestExamplesPage(t *testing.T) {
 	require.Equal(t, there, listed)
 }
 
-// TestShort: the README is what a newcomer reads first.
+// TestShort: a newcomer reads the README first, then the documentation of package executor, and then fills in a Config.
 func TestShort(t *testing.T) {
+	lines := func(flag string) int {
+		cmd := exec.CommandContext(t.Context(), "go", "doc", flag, "./executor") // not goCommand, which may write go.sum
+		cmd.Dir = root
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		return strings.Count(string(out), "\n")
+	}
 	require.LessOrEqual(t, strings.Count(read(t, "README.md"), "\n"), 200)
+	require.LessOrEqual(t, lines("-all"), 1400)
+	require.LessOrEqual(t, lines("-short"), 55, "names, where a group of constants is one")
+
+	field := regexp.MustCompile(`(?m)^package \S+/executor: type Config struct, [A-Z]`)
+	fields := 0
+	for _, file := range []string{"v0.1.0.txt", "next.txt"} {
+		fields += len(field.FindAllString(read(t, "testdata/api/"+file), -1))
+	}
+	require.NotZero(t, fields)
+	require.LessOrEqual(t, fields, 9, "fields of Config")
 }

@@ -9,20 +9,26 @@ import (
 	"testing"
 )
 
-// An effort is how much of their work tests do. No effort leaves out a scenario: a smaller one repeats it less often, and
-// draws some of the policies, deques and workloads for it.
+// An effort is how much of their work tests do. No effort leaves out a scenario: a smaller one repeats it less often,
+// and draws some of the policies, deques and workloads for it.
 type effort int
 
 const (
-	quick  effort = iota // a tenth of the repetitions
+	quick  effort = iota // a twentieth of the repetitions
 	medium               // a fifth
 	long                 // all repetitions
 	all                  // and all of what is drawn
 )
 
+// Environment variables with an effort and with a number of cases.
+const (
+	effortVariable = "MAGPIE_TESTS"
+	countVariable  = "MAGPIE_COUNT"
+)
+
 // chosen is the effort that the environment variable MAGPIE_TESTS names.
 var chosen = func() effort {
-	switch s := os.Getenv("MAGPIE_TESTS"); s {
+	switch s := os.Getenv(effortVariable); s {
 	case "", "quick":
 		return quick
 	case "medium":
@@ -44,24 +50,27 @@ func Quick() bool { return chosen == quick || Race }
 func All() bool { return chosen == all }
 
 // Scale returns n, or the share of it that the effort has. Under the race detector that is a tenth, or a thirtieth if
-// quick.
+// quick. It is 2 at least, as some tests do one thing in each second round, unless n is 1 or less.
 func Scale(n int) int {
+	least := max(1, min(n, 2))
 	switch {
 	case chosen == quick && Race:
 		n /= 30
-	case Quick():
+	case chosen == quick:
+		n /= 20
+	case Race:
 		n /= 10
 	case chosen == medium:
 		n /= 5
 	}
-	return max(1, n)
+	return max(least, n)
 }
 
-// Count returns how much of its work a test does: Scale(n), or the value of the environment variable MAGPIE_COUNT, which
-// the command cmd/internal/prove sets.
+// Count returns how much of its work a test does: Scale(n), or the value of the environment variable MAGPIE_COUNT,
+// which the command cmd/internal/prove sets.
 func Count(t testing.TB, n int) int {
 	t.Helper()
-	s := os.Getenv("MAGPIE_COUNT")
+	s := os.Getenv(countVariable)
 	if s == "" {
 		return Scale(n)
 	}
@@ -111,10 +120,17 @@ func Draw[T any](t testing.TB, values []T, first, others int) []T {
 	if All() || len(values) <= first+others {
 		return values
 	}
-	return DrawBy(rand.New(rand.NewPCG(Seed(t), 11)), values, first, others)
+	return DrawBy(Drawer(t), values, first, others)
 }
 
-// DrawBy is Draw for a test that draws more than once from one seed.
+// Drawer returns the source of what a test draws. Each begins anew: two draws from lists of one length, each with a
+// Drawer of its own, as Draw has, take the same places.
+func Drawer(t testing.TB) *rand.Rand {
+	t.Helper()
+	return rand.New(rand.NewPCG(drawSeed(t), 11))
+}
+
+// DrawBy is Draw for a test that draws more than once, with one Drawer.
 func DrawBy[T any](rng *rand.Rand, values []T, first, others int) []T {
 	if All() || len(values) <= first+others {
 		return values

@@ -4,10 +4,7 @@ package testkit
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -103,42 +100,6 @@ func Fits(t testing.TB, measure func() (wrong string)) {
 			t.Fatalf("%d measurements, the last: %s", i, wrong)
 		}
 	}
-}
-
-// Seed returns the seed of a randomized test, and logs it with the command that repeats the test. It is a new one every
-// time, or the value of the environment variable MAGPIE_SEED.
-func Seed(t testing.TB) uint64 {
-	t.Helper()
-	seed := uint64(time.Now().UnixNano())
-	if s := os.Getenv("MAGPIE_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 0, 64); err != nil {
-			t.Fatalf("MAGPIE_SEED: %v", err)
-		}
-	}
-	t.Logf("again: MAGPIE_SEED=%d go test -run '%s' %s", seed, patternOf(t.Name()), folder())
-	return seed
-}
-
-// patternOf returns the expression for -run that matches one test.
-func patternOf(test string) string {
-	return "^" + strings.ReplaceAll(regexp.QuoteMeta(test), "/", "$/^") + "$"
-}
-
-// folder returns the folder of the package under test: the working directory of a test is that of its package.
-func folder() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "in the package's folder"
-	}
-	for root := filepath.Dir(dir); root != filepath.Dir(root); root = filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, ".git")); err == nil {
-			if rel, err := filepath.Rel(root, dir); err == nil {
-				return "./" + filepath.ToSlash(rel)
-			}
-		}
-	}
-	return dir
 }
 
 // Usable returns the values for which missing returns nil: a test leaves out what the system does not have.

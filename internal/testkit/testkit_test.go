@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,13 @@ import (
 // A recorder is a test that notes its failure.
 type recorder struct {
 	testing.TB
-	log    strings.Builder
-	failed bool
+	log      strings.Builder
+	failed   bool
+	cleanups []func()
 }
 
 func (r *recorder) Helper()                         {}
+func (r *recorder) Cleanup(f func())                { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Name() string                    { return "a test of Within" }
 func (r *recorder) Logf(format string, args ...any) { fmt.Fprintf(&r.log, format, args...) }
 func (r *recorder) Log(args ...any)                 { fmt.Fprintln(&r.log, args...) }
@@ -36,6 +39,11 @@ func outcome(f func(t testing.TB)) *recorder {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
+		defer func() {
+			for _, clean := range slices.Backward(r.cleanups) {
+				clean()
+			}
+		}()
 		f(r)
 	}()
 	<-done
@@ -123,7 +131,48 @@ func TestLimitOf(t *testing.T) {
 
 func TestSeed(t *testing.T) {
 	r := outcome(func(t testing.TB) { Seed(t) })
-	require.Regexp(t, `again: MAGPIE_SEED=\d+ go test -run '\^a test of Within\$' \./internal/testkit`, r.log.String())
-	t.Setenv("MAGPIE_SEED", "0x2a")
-	require.Equal(t, uint64(42), Seed(t))
+	require.Regexp(t, `again: MAGPIE_SEED=\d+ .*go test .*-run '\^a test of Within\$' \./internal/testkit`, r.log.String())
+	require.Equal(t, Seed(t), Seed(t))
+	var inner uint64
+	t.Run("subtest", func(t *testing.T) { inner = Seed(t) })
+	require.Equal(t, Seed(t), inner)
+	t.Run("given", func(t *testing.T) {
+		t.Setenv(seedVariable, "0x2a")
+		require.Equal(t, uint64(42), Seed(t))
+	})
+}
+
+// TestSeedIsNew: a test that is run again, as with -count, has another seed.
+func TestSeedIsNew(t *testing.T) {
+	t.Setenv(seedVariable, "")
+	var seeds []uint64
+	for range 2 {
+		outcome(func(t testing.TB) { seeds = append(seeds, Seed(t)) })
+	}
+	require.NotEqual(t, seeds[0], seeds[1])
+}
+
+// TestOnly: a case that is repeated alone meets what the test had drawn, although its seed is another one.
+func TestOnly(t *testing.T) {
+	t.Setenv(seedVariable, "")
+	t.Setenv(drawVariable, "")
+	values := make([]int, 100)
+	for i := range values {
+		values[i] = i
+	}
+	seed := Seed(t)
+	drawn := Draw(t, values, 0, 8)
+	command := Only(t, seed+1)
+	require.Regexp(t, fmt.Sprintf("^to run only this one: MAGPIE_DRAW=%d MAGPIE_SEED=%d MAGPIE_COUNT=1 .*go test .*-run "+
+		`'\^TestOnly\$' ./internal/testkit$`, seed, seed+1), command)
+	t.Run("", func(t *testing.T) {
+		for _, s := range strings.Fields(command) {
+			if name, value, ok := strings.Cut(s, "="); ok {
+				t.Setenv(name, value)
+			}
+		}
+		require.Equal(t, seed+1, Seed(t))
+		require.Equal(t, 1, Count(t, 1000))
+		require.Equal(t, drawn, Draw(t, values, 0, 8))
+	})
 }

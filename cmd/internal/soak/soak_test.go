@@ -51,7 +51,7 @@ func TestNothingIsLeft(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
 	gc := debug.SetGCPercent(77)
 	defer debug.SetGCPercent(gc)
-	for _, one := range disturbances() {
+	for _, one := range testkit.Part(t, disturbances()) {
 		ctx, cancel := context.WithCancel(t.Context())
 		o := defaults(1<<40, testkit.Seed(t), os.Stderr)
 		o.drivers = 1

@@ -15,10 +15,10 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// TestLatencies: the histograms count runs and tasks by outcome.
+// TestLatencies: the histograms count runs, tasks and Asyncs by outcome.
 func TestLatencies(t *testing.T) {
 	provider, reader := newProvider()
-	observer, err := otel.Latencies(otel.LatencyOptions{Provider: provider, Tasks: true})
+	observer, err := otel.Latencies(otel.LatencyOptions{Provider: provider, Tasks: true, Asyncs: true})
 	require.NoError(t, err)
 	ex, err := executor.New(executor.Config{Workers: 2, Name: "one", Observers: []*executor.Observer{observer}})
 	require.NoError(t, err)
@@ -33,6 +33,8 @@ func TestLatencies(t *testing.T) {
 		bad.Precede(g.Task(func(context.Context) error { return nil }).Named("after"))
 		require.Equal(t, i == 1, ex.Run(t.Context(), g) != nil)
 	}
+	_, err = executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 0, errors.New("broken") }).Wait()
+	require.Error(t, err)
 	require.NoError(t, ex.Close())
 
 	var rm metricdata.ResourceMetrics
@@ -54,6 +56,7 @@ func TestLatencies(t *testing.T) {
 		"magpie.run.duration one ok": 2, "magpie.run.duration one panicked": 1, "magpie.run.wait one": 3,
 		"magpie.task.duration one g bad ok": 2, "magpie.task.duration one g bad panicked": 1,
 		"magpie.task.duration one g after ok": 2, "magpie.task.duration one g after skipped": 1,
+		"magpie.task.duration one async  failed": 1, "magpie.async.duration one failed": 1,
 	}, counts)
 }
 

@@ -78,6 +78,24 @@ func TestLatencies(t *testing.T) {
 	require.ErrorContains(t, err, "prom: cannot register magpie_run_wait_seconds")
 }
 
+// TestLatenciesOfAsyncs: Asyncs are counted by outcome, without other tasks.
+func TestLatenciesOfAsyncs(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	observer, err := prom.Latencies(reg, prom.LatencyOptions{Asyncs: true})
+	require.NoError(t, err)
+	ex, err := executor.New(executor.Config{Workers: 1, Name: "one", Observers: []*executor.Observer{observer}})
+	require.NoError(t, err)
+	_, err = executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 0, errors.New("broken") }).Wait()
+	require.Error(t, err)
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("good", func(*executor.Scope) error { return nil })))
+	require.NoError(t, ex.Close())
+	require.Equal(t, map[string]uint64{"one failed ": 1}, counts(t, reg, "magpie_async_duration_seconds"))
+	require.Empty(t, counts(t, reg, "magpie_task_duration_seconds"))
+	problems, err := testutil.GatherAndLint(reg)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+}
+
 // The runs of an executor, by outcome.
 func ExampleLatencies() {
 	reg := prometheus.NewRegistry()

@@ -1,6 +1,7 @@
 package prom_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -189,23 +190,24 @@ func TestScrapeWhileRunning(t *testing.T) {
 // The dashboard shows every metric. Each metric of it exists, and each label that it groups or filters by.
 func TestDashboard(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
-	latencies, err := prom.Latencies(reg, prom.LatencyOptions{Tasks: true})
+	latencies, err := prom.Latencies(reg, prom.LatencyOptions{Tasks: true, Asyncs: true})
 	require.NoError(t, err)
 	ex := newExecutor(t, executor.Config{
 		Workers: 2, MaxRuns: 1, Host: host.Options{Share: &host.Share{Path: t.TempDir() + "/gat"}},
 		Observers: []*executor.Observer{latencies},
 	})
 	run(t, ex, 1)
+	_, err = executor.Async(t.Context(), ex, func(context.Context) (int, error) { return 0, nil }).Wait()
+	require.NoError(t, err)
 	if share := ex.Stats().Share; !share.Joined {
 		require.NotEqual(t, "linux", runtime.GOOS, share.Err)
 		t.Skip("the machine cannot be shared here:", share.Err)
 	}
 	register(t, reg, ex, prom.Options{})
-	text := ""
 	require.Eventually(t, func() bool { // RunEnd may come after the run's Wait
-		text = scrape(t, reg)
-		return strings.Contains(text, "magpie_run_wait_seconds_count")
+		return strings.Contains(scrape(t, reg), "magpie_run_wait_seconds_count")
 	}, time.Minute, time.Millisecond)
+	text := scrape(t, reg) // that scrape may have read the run's other histogram before RunEnd
 	for _, d := range metrics.All() {
 		if strings.HasPrefix(d.Name, "/magpie/quota/") { // the machine may have none
 			text += "\n# TYPE " + nameOf(d) + " "
@@ -260,10 +262,13 @@ func TestDashboard(t *testing.T) {
 	}
 	require.NoError(t, yaml.Unmarshal(prom.Alerts(), &rules))
 	require.Len(t, rules.Groups, 1)
+	var alerts []string
 	for _, r := range rules.Groups[0].Rules {
 		check(r.Expr)
 		require.Contains(t, r.Annotations["summary"], "{{ $labels.executor }}", r.Alert)
+		alerts = append(alerts, r.Alert)
 	}
+	require.Subset(t, alerts, []string{"MagpieRunsFail", "MagpieAsyncsFail", "MagpieTasksFail"})
 	for _, d := range metrics.All() {
 		require.True(t, shown[nameOf(d)], "no panel shows %s", d.Name)
 	}

@@ -14,6 +14,8 @@ func TestUnknown(t *testing.T) {
 		"Chain":      `no workload "Chain": did you mean chain? there are chain, btree, dag, mandelbrot, fan`,
 		"hcain":      `no workload "hcain": did you mean chain? there are chain, btree, dag, mandelbrot, fan`,
 		"mandlebrto": `no workload "mandlebrto": did you mean mandelbrot? there are chain, btree, dag, mandelbrot, fan`,
+		"mandel":     `no workload "mandel": did you mean mandelbrot? there are chain, btree, dag, mandelbrot, fan`,
+		"ma":         `no workload "ma": there are chain, btree, dag, mandelbrot, fan`,
 		"xx":         `no workload "xx": there are chain, btree, dag, mandelbrot, fan`,
 		"":           `no workload "": there are chain, btree, dag, mandelbrot, fan`,
 		"spanning":   `no workload "spanning": there are chain, btree, dag, mandelbrot, fan`,

@@ -63,7 +63,8 @@ func TestDocument003(t *testing.T) {
 		"003/p3 fixed":     {Held, "knary(10,4,2) 0.94×"},
 		"003/p3 best":      {NotHeld, "knary(10,4,2) 1.40×, strassen(1024) 1.36×"},
 	}
-	for _, e := range document003 {
+	some := testkit.Part(t, document003)
+	for _, e := range some {
 		d := computed(t, e)
 		require.NotEmpty(t, d.Rows)
 		for _, r := range d.Rows {
@@ -88,7 +89,9 @@ func TestDocument003(t *testing.T) {
 			delete(want, j.ID)
 		}
 	}
-	require.Empty(t, want)
+	if len(some) == len(document003) {
+		require.Empty(t, want)
+	}
 }
 
 // TestFigures003: what the figures of the document say of themselves, where claims are refuted by them.

@@ -197,10 +197,7 @@ func session(t *testing.T) *Session {
 // TestSession measures every background of the default table with every load, or some if tests are quick.
 func TestSession(t *testing.T) {
 	s := session(t)
-	s.Backgrounds, s.Loads = nil, Loads()
-	if testkit.Quick() {
-		s.Loads = s.Loads[2:]
-	}
+	s.Backgrounds, s.Loads = nil, testkit.Part(t, Loads())
 	for _, b := range Backgrounds() {
 		if b.Usable() && !b.Extra {
 			s.Backgrounds = append(s.Backgrounds, b)

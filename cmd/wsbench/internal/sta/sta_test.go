@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/circuit"
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/plan"
+	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 func read(t testing.TB, text string) *circuit.Circuit {
@@ -109,7 +110,7 @@ func TestUpdates(t *testing.T) {
 			return err
 		},
 	}
-	for _, workers := range []int{1, 2, 4} {
+	for _, workers := range testkit.Part(t, []int{1, 2, 4}) {
 		ex, err := executor.New(executor.Config{Workers: workers})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, ex.Close()) }()

@@ -93,22 +93,32 @@ func record(t *testing.T) *Recording {
 	return r
 }
 
-// await calls f until it is true.
-func await(t *testing.T, f func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(testkit.Patience); !f(); time.Sleep(time.Millisecond) {
-		require.True(t, time.Now().Before(deadline), "no switches were recorded")
-	}
-}
-
-// kernelCount returns how often the threads of a process have been switched out.
-func kernelCount(t *testing.T, pid int) (n int64) {
-	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", pid))
+// ofThreads returns the texts of a file in /proc of each thread of a process.
+func ofThreads(t *testing.T, pid int, name string) (texts []string) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/%s", pid, name))
 	require.NoError(t, err)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		require.NoError(t, err)
-		for line := range strings.Lines(string(text)) {
+		texts = append(texts, string(text))
+	}
+	return texts
+}
+
+// runTime returns for how long the threads of a process have run.
+func runTime(t *testing.T, pid int) (sum time.Duration) {
+	for _, text := range ofThreads(t, pid, "schedstat") {
+		ns, err := strconv.ParseInt(strings.Fields(text)[0], 10, 64)
+		require.NoError(t, err)
+		sum += time.Duration(ns)
+	}
+	return sum
+}
+
+// kernelCount returns how often the threads of a process have been switched out.
+func kernelCount(t *testing.T, pid int) (n int64) {
+	for _, text := range ofThreads(t, pid, "status") {
+		for line := range strings.Lines(text) {
 			if name, value, _ := strings.Cut(line, ":"); strings.HasSuffix(name, "voluntary_ctxt_switches") {
 				x, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
 				require.NoError(t, err)
@@ -134,13 +144,19 @@ func TestThieves(t *testing.T) {
 	pid := start(t, "yield")[0]
 	before := kernelCount(t, pid)
 	r := record(t)
-	begun := kernelCount(t, pid)
-	await(t, func() bool { return r.Counts(pid).Total > 5000 })
+	begun, at, run := kernelCount(t, pid), time.Now(), runTime(t, pid)
+	testkit.Until(t, "switches are recorded", func() bool {
+		c := r.Counts(pid)
+		return c.Total > 1000 && c.ToThief > 10
+	})
+	run, wall := runTime(t, pid)-run, time.Since(at)
 	ending := kernelCount(t, pid)
 	c := r.Counts(pid)
 	after := kernelCount(t, pid)
-	// On a busy system every second one may be to a stranger, which is no thief.
-	require.Greater(t, 10*c.ToThief, 4*c.Total, "%+v", c)
+	// Beside another busy thread on their core they yield mostly to that one, which is no thief.
+	if run > wall*9/10 {
+		require.Greater(t, 10*c.ToThief, 4*c.Total, "%+v", c)
+	}
 	require.Zero(t, c.External)
 	if c.Lost == 0 {
 		require.GreaterOrEqual(t, c.Total+toSelf(r, pid), ending-begun)
@@ -159,13 +175,14 @@ func TestPrograms(t *testing.T) {
 	pids := start(t, "spin", "spin")
 	r := record(t)
 	var a, b Counts
-	await(t, func() bool {
+	testkit.Until(t, "switches are recorded", func() bool {
 		a, b = r.Counts(pids[0], pids[1]), r.Counts(pids[1], pids[0])
 		return a.External > 5 && b.External > 5 && a.Total > a.ToThief+20 && b.Total > b.ToThief+20
 	})
 	t.Logf("%+v, %+v", a, b)
-	require.LessOrEqual(t, a.External+b.External, a.Total)
-	require.LessOrEqual(t, a.External+b.External, b.Total)
+	// The totals are read anew: b counts switches that have come after a.
+	require.LessOrEqual(t, a.External+b.External, r.Counts(pids[0]).Total)
+	require.LessOrEqual(t, a.External+b.External, r.Counts(pids[1]).Total)
 }
 
 // TestRefused: an error says what to do, and nothing stays open.

@@ -137,7 +137,8 @@ func TestTrace(t *testing.T) {
 		{Name: "bake", Category: "oven", Within: "cook"},
 		{Name: "serve", Category: "dinner", Error: broken},
 		{Name: "failed", Category: "failure", Within: "serve"},
-	}, tasks, "the skipped task is not there")
+		{Name: "skipped", Category: "skip"},
+	}, tasks)
 	require.Equal(t, []shownSlice{
 		{Name: "dinner", Category: "run", Error: `graph "dinner": task serve: ` + broken},
 		{Name: "oven", Category: "run"},

@@ -2,6 +2,7 @@ package jet_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
@@ -231,6 +233,17 @@ func TestConsumerRemoved(t *testing.T) {
 // TestLostLease: a lease that ends while the server is away is counted once.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
+	testkit.Fits(t, func() string { // a busy machine may end the lease before, and deliver the message once more
+		if n := lostLeases(t); n != 1 {
+			return fmt.Sprintf("it was counted %d times", n)
+		}
+		return ""
+	})
+}
+
+// lostLeases returns how many leases a pool counts as lost with one message.
+func lostLeases(t *testing.T) int {
+	t.Helper()
 	s := served.Start(t, embedded.Config{})
 	short := config
 	short.Lease = 2 * time.Second
@@ -248,8 +261,9 @@ func TestLostLease(t *testing.T) {
 	require.NoError(t, q.Publish(t.Context(), protocol.Post{Class: "c", Message: m}))
 	<-begun
 	s.Stop()
+	counted := 1
 	<-lost
 	close(end)
 	pool.Stop(t.Context())
-	require.Empty(t, lost)
+	return counted + len(lost)
 }

@@ -2,6 +2,7 @@ package jet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -18,7 +20,7 @@ import (
 // connect returns a connection that is closed with the test.
 func connect(t *testing.T, s *server.Server) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect("", nats.InProcessServer(s))
+	nc, err := nats.Connect("", nats.InProcessServer(s), nats.Timeout(time.Minute))
 	require.NoError(t, err)
 	t.Cleanup(nc.Close)
 	return nc
@@ -85,9 +87,14 @@ func TestForgottenQuestion(t *testing.T) {
 		func() error { _, err := q.Follow(ctx, Follower{}, "c.*"); return err },
 		func() error { _, err := q.Watch(ctx, nil); return err },
 	} {
-		asked.Store(0)
-		require.ErrorIs(t, ask(), jetstream.ErrStreamNotFound)
-		require.EqualValues(t, 2, asked.Load())
+		testkit.Fits(t, func() string { // a busy machine may be silent for too long, and the question comes once more
+			asked.Store(0)
+			err := ask()
+			if n := asked.Load(); n != 2 || !errors.Is(err, jetstream.ErrStreamNotFound) {
+				return fmt.Sprintf("it was asked %d times: %v", n, err)
+			}
+			return ""
+		})
 	}
 }
 
