@@ -165,7 +165,9 @@ func (x *execution) noteRace(a access) {
 	if x.isCommon() {
 		return
 	}
-	x.search.raced[a.past] = true
+	if !x.search.raced[a.past] { // a look costs less than a write
+		x.search.raced[a.past] = true
+	}
 	if a.choice >= 0 {
 		x.search.stack[a.choice].all = true
 	}
