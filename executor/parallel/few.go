@@ -45,15 +45,54 @@ func (p *radixing[K]) few(s *executor.Scope) (sorted bool) {
 	if sum != len(p.s) || p.stopped(s) {
 		return false
 	}
-	inPieces(s, nil, len(p.s), p.grain, func(_, lo, hi int) {
-		for at, end := range ends {
-			end = min(end, hi)
-			for ; lo < end; lo++ {
-				p.s[lo] = words[at]
-			}
+	p.fill(s, p.s, ends[:], func(at int) K { return words[at] })
+	return true
+}
+
+// count sorts p, whose keys differ in the lowest digits only, of which there are n: words with the same digits are the
+// same, so they need not be moved. If it is stopped, the elements are where they were to go, in no order.
+func (p *radixing[K]) count(s *executor.Scope, n int) {
+	mask := K(n - 1)
+	counts := make([][1 << radixWidth]uint32, p.pieces())
+	p.each(s, func(i int, s []K) {
+		at, c := &counts[i], p.coding
+		for _, x := range s {
+			at[c.key(x)&mask]++
 		}
 	})
-	return true
+	if p.stopped(s) {
+		p.stay()
+		return
+	}
+	ends := make([]int, n)
+	sum := 0
+	for digit := range ends {
+		for i := range counts {
+			sum += int(counts[i][digit])
+		}
+		ends[digit] = sum
+	}
+	to := p.s
+	if !p.home {
+		to = p.other
+	}
+	key := p.key(p.s[0]) &^ mask
+	p.fill(s, to, ends, func(digit int) K { return p.word(key | K(digit)) })
+}
+
+// fill writes words in order: word i up to ends[i]. It is not stopped, for the words in place of which it writes would be
+// lost.
+func (p *radixing[K]) fill(s *executor.Scope, to []K, ends []int, word func(i int) K) {
+	inPieces(s, nil, len(to), p.grain, func(_, lo, hi int) {
+		first, _ := slices.BinarySearch(ends, lo+1)
+		for i := first; lo < hi; i++ {
+			part := to[lo:min(ends[i], hi)]
+			for at, x := 0, word(i); at < len(part); at++ {
+				part[at] = x
+			}
+			lo += len(part)
+		}
+	})
 }
 
 // placeOf returns the last index of keys, which ascend, whose key is at most the given one, or 0.

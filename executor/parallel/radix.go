@@ -19,6 +19,9 @@ type coding[K word] struct {
 
 func (c coding[K]) key(x K) K { return x ^ (-(x>>(c.top&63))&c.rest | c.sign) }
 
+// word returns the word with that key.
+func (c coding[K]) word(key K) K { return key ^ ((key>>(c.top&63)-1)&c.rest | c.sign) }
+
 func (c coding[K]) compare(a, b K) int { return cmp.Compare(c.key(a), c.key(b)) }
 
 // A radix sort cuts an array by the highest bits in which its elements differ, and then each part again. It goes from
@@ -71,6 +74,19 @@ func radixCut[K word, C counters](c coding[K], s, other []K, home bool) {
 	for _, x := range s {
 		at[c.key(x)>>(shift&63)&mask]++
 	}
+	if shift == 0 { // words with the same digit are the same
+		key := c.key(s[0]) &^ mask
+		if !home {
+			s = other[:len(s)]
+		}
+		for digit := range 1 << cut {
+			word := c.word(key | K(digit))
+			for range at[digit] {
+				s[0], s = word, s[1:]
+			}
+		}
+		return
+	}
 	sum := uint32(0)
 	for i := range 1 << cut {
 		at[i], sum = sum, sum+at[i]
@@ -80,12 +96,6 @@ func radixCut[K word, C counters](c coding[K], s, other []K, home bool) {
 		place := &at[c.key(x)>>(shift&63)&mask]
 		other[*place] = x
 		*place++
-	}
-	if shift == 0 {
-		if home {
-			copy(s, other)
-		}
-		return
 	}
 	lo := uint32(0)
 	for i := range 1 << cut {

@@ -75,12 +75,15 @@ func radixPart[K word](s *executor.Scope, p radixing[K]) (none nothing) {
 		return
 	}
 	width := uint(bits.Len64(uint64(p.differing(s))))
-	cut := min(radixWide, width)
-	if cut == 0 || p.stopped(s) {
+	switch {
+	case width == 0 || p.stopped(s):
 		p.stay()
 		return
+	case width <= radixWidth:
+		p.count(s, 1<<width)
+		return
 	}
-	starts := p.cut(s, width-cut, 1<<cut)
+	starts := p.cut(s, width-radixWide, 1<<radixWide)
 	if p.stopped(s) {
 		p.stay()
 		return

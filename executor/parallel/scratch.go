@@ -9,9 +9,11 @@ import (
 
 // A scratch keeps an array that a sort needed, for the next sort, unless the garbage collector runs between the two.
 // Where the kernel or the hypervisor is slow to provide pages, fresh ones cost up to half of a sort's time.
-type scratch[K word] struct {
+//
+// An array that is kept does not keep alive what its elements point to: the collector does not look at it.
+type scratch[T any] struct {
 	mu   xsync.Mutex
-	last weak.Pointer[[]K] // under mu
+	last weak.Pointer[[]T] // under mu
 	size int               // the length of last; under mu
 }
 
@@ -19,31 +21,31 @@ type scratch[K word] struct {
 const scratchLeast = 1 << 17
 
 // take returns an array of length n, whose elements may have any value.
-func (s *scratch[K]) take(n int) []K {
+func (s *scratch[T]) take(n int) []T {
 	if n < scratchLeast {
-		return make([]K, n)
+		return make([]T, n)
 	}
 	if kept := s.takeKept(n); kept != nil {
 		return (*kept)[:n]
 	}
-	return hugepage.Make[K](n)
+	return hugepage.Make[T](n)
 }
 
 // takeKept returns the array that is kept if it has room for n elements and not for more than twice as many. A much
 // larger one is left to the garbage collector: small sorts would keep it alive.
-func (s *scratch[K]) takeKept(n int) *[]K {
+func (s *scratch[T]) takeKept(n int) *[]T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size < n || s.size/2 > n {
 		return nil
 	}
 	kept := s.last.Value()
-	s.last, s.size = weak.Pointer[[]K]{}, 0
+	s.last, s.size = weak.Pointer[[]T]{}, 0
 	return kept
 }
 
 // giveBack keeps array, which take has returned, and which nobody uses any more.
-func (s *scratch[K]) giveBack(array []K) {
+func (s *scratch[T]) giveBack(array []T) {
 	array = array[:cap(array)]
 	if len(array) < scratchLeast {
 		return
@@ -59,4 +61,7 @@ var (
 	scratch16 scratch[uint16]
 	scratch32 scratch[uint32]
 	scratch64 scratch[uint64]
+
+	scratchTexts   scratch[text]
+	scratchStrings scratch[string]
 )

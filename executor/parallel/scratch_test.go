@@ -1,9 +1,11 @@
 package parallel_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -25,19 +27,20 @@ func TestSortsShareTheirScratch(t *testing.T) {
 		for i := range uint64(3) {
 			rng := rand.New(rand.NewPCG(seed, i))
 			wg.Go(func() {
-				sortLarge[int64](t, ex, rng)
-				sortLarge[float32](t, ex, rng)
+				sortLarge(t, ex, rng, func(x int32) int64 { return int64(x) })
+				sortLarge(t, ex, rng, func(x int32) float32 { return float32(x) })
+				sortLarge(t, ex, rng, func(x int32) string { return strconv.Itoa(int(x)) })
 			})
 		}
 		wg.Wait()
 	})
 }
 
-func sortLarge[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand) {
+func sortLarge[T cmp.Ordered](t *testing.T, ex *executor.Executor, rng *rand.Rand, from func(int32) T) {
 	const n = 3 << 17
 	random, room, sorted := make([]T, n), make([]T, n), make([]T, n)
 	for i := range random {
-		random[i] = T(rng.Int32())
+		random[i] = from(rng.Int32())
 	}
 	for range testkit.Scale(20) {
 		first := rng.IntN(n / 3) // what is left is long enough for the scratch

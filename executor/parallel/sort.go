@@ -10,11 +10,11 @@ import (
 )
 
 // Sort sorts s in ascending order, as [slices.Sort] does. More than 256 numbers, or 2048 strings, are sorted by radix,
-// which takes a fraction of the time. Sort then needs memory. For strings it is three times as much as s takes: 48
-// bytes for each on a 64-bit machine. For numbers it is as much as s takes, and the next Sort of about as many may use
-// it again, unless the garbage collector runs in between. It needs no memory if all but a few elements are in order,
-// forwards or backwards, nor if a sample has few distinct numbers, or strings that are equal or differ only after long
-// prefixes of many lengths: such strings are sorted by comparisons.
+// which takes a fraction of the time. Sort then needs memory: for numbers as much as s takes, and for strings three times
+// as much, 48 bytes for each on a 64-bit machine. The next Sort of about as many may use it again, unless the garbage
+// collector runs in between. It needs no memory if all but a few elements are in order, forwards or backwards, nor if a
+// sample has few distinct numbers, or strings that are equal or differ only after long prefixes of many lengths: such
+// strings are sorted by comparisons.
 func Sort[T cmp.Ordered](ctx context.Context, o Options, s []T) error {
 	o = o.check(ctx, "Sort", false)
 	if n := uint64(len(s)); n > radixLeast && n <= radixMost {

@@ -98,9 +98,40 @@ func draw[T number](rng *rand.Rand, kind, i, n int) T {
 	return T(rng.Uint64())
 }
 
+// TestSortCounted: Sort agrees with slices.Sort where only the lowest bits of numbers differ, or those and some of the
+// highest: such numbers are counted, and not moved.
+func TestSortCounted(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	defer ex.Close()
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	for range testkit.Scale(400) {
+		low, high := 1+rng.IntN(13), rng.IntN(3)
+		draw := func(bits int) uint64 { // the highest bit is 0 or 1 as often
+			return rng.Uint64()>>(64-high)<<(bits-high) | 1<<(bits-4) | rng.Uint64()>>(64-low)
+		}
+		grain := 1 << (11 + rng.IntN(3))
+		sortCounted(t, ex, rng, grain, func() int64 { return int64(draw(64)) })
+		sortCounted(t, ex, rng, grain, func() uint32 { return uint32(draw(32)) })
+		sortCounted(t, ex, rng, grain, func() int16 { return int16(draw(16)) })
+		sortCounted(t, ex, rng, grain, func() float32 { return math.Float32frombits(uint32(draw(32))) })
+		sortCounted(t, ex, rng, grain, func() float64 { return math.Float64frombits(draw(64)) })
+	}
+}
+
+func sortCounted[T number](t *testing.T, ex *executor.Executor, rng *rand.Rand, grain int, draw func() T) {
+	s := make([]T, 1+rng.IntN(1<<15))
+	for i := range s {
+		s[i] = draw()
+	}
+	want := slices.Sorted(slices.Values(s))
+	require.NoError(t, parallel.Sort(t.Context(), parallel.Options{Executor: ex, Grain: grain}, s))
+	require.True(t, slices.Equal(want, s), "%v", reflect.TypeFor[T]())
+}
+
 // A Sort of numbers that is cancelled loses none of them.
 func TestSortNumbersCancelled(t *testing.T) {
-	sortCancelled(t, func(rng *rand.Rand, n int) []int { return numbers(rng, n, 1<<30) })
+	sortCancelled(t, func(rng *rand.Rand, n int) []int { return numbers(rng, n, 1<<(8+rng.IntN(23))) })
 }
 
 // sortCancelled sorts the inputs that draw makes, by their lengths, while another goroutine cancels.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/magpie-go/magpie/executor"
-	"github.com/magpie-go/magpie/internal/hugepage"
 )
 
 const (
@@ -83,8 +82,8 @@ func (t *textSorter) whole(s *executor.Scope) (none nothing) {
 		return sortTextsByOrder(s, t.all)
 	}
 	n := len(t.all)
-	room := hugepage.Make[text](2 * n)
-	p := texts{t, room[:n], room[n:], hugepage.Make[string](n), n, 0, textVain}
+	room, out := scratchTexts.take(2*n), scratchStrings.take(n)
+	p := texts{t, room[:n], room[n:], out, n, 0, textVain}
 	inPieces(s, nil, n, t.grain, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
 			p.s[i].at = uint32(i)
@@ -92,8 +91,10 @@ func (t *textSorter) whole(s *executor.Scope) (none nothing) {
 	})
 	textGroup(s, p)
 	if !t.stopped(s) {
-		inPieces(s, nil, n, t.grain, func(_, lo, hi int) { copy(t.all[lo:hi], p.out[lo:hi]) })
+		inPieces(s, nil, n, t.grain, func(_, lo, hi int) { copy(t.all[lo:hi], out[lo:hi]) })
 	}
+	scratchTexts.giveBack(room)
+	scratchStrings.giveBack(out)
 	return
 }
 
