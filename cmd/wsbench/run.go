@@ -305,9 +305,10 @@ combination is run.
                   deque, forks, workers, queue and tasks
 %s  -n SIZE         size of every workload (default: each workload's own)
   -reps N         repetitions of each combination (default %d)
-  -settle TIME    go on repeating a workload for that long while a median of ns/task may be
-                  off by more than 10 %%, by its confidence interval (default %v; 0 if
-                  -reps is given). A figure that still may be is marked: ± 23%%!
+  -settle TIME    go on repeating a workload for that long while a median of ns/task, or of
+                  what a probe measures first, may be off by more than 10 %%, by its confidence
+                  interval (default %v; 0 if -reps is given). A figure that still may be is
+                  marked: ± 23%%!
   -seed S         seed of random graphs and data (default %d)
   -format FORMAT  text: a table; bench: the Go benchmark format, as benchstat and
                   wsbench compare read it; json: one object per line and repetition

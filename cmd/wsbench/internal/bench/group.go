@@ -60,6 +60,14 @@ func (g *Group) isLoose() bool {
 	return false
 }
 
+// first returns the name of the figure that matters most: a run's time per task, and what a probe measures first.
+func (g *Group) first() string {
+	if g.Kind == "Probe" && len(g.Rows[0].Figures) > 0 {
+		return g.Rows[0].Figures[0].Name
+	}
+	return "ns/task"
+}
+
 // isPeer reports whether two groups differ at most in the settings with these names.
 func (g *Group) isPeer(other *Group, names ...string) bool {
 	return g.without(names).benchName() == other.without(names).benchName()

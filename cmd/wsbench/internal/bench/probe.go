@@ -49,7 +49,11 @@ func (s *Session) runProbe(ctx context.Context, p *Probe) ([]Result, error) {
 			return r, err
 		}})
 	}
-	return repeatAll(ctx, series{what: p.Name, reps: s.Reps, cold: true, step: s.Step}, trials)
+	results, err := repeatAll(ctx, series{what: p.Name, reps: s.Reps, cold: true, step: s.Step}, trials)
+	if err == nil {
+		results, err = s.settle(ctx, p.Name, trials, results)
+	}
+	return results, err
 }
 
 func (p *Probe) measure(ctx context.Context, s Setting, n int) (r Result, err error) {

@@ -126,6 +126,30 @@ func TestProbeInterleaving(t *testing.T) {
 	require.Equal(t, 2, results[7].Rep)
 }
 
+// TestProbeSettles: a probe is repeated until what it measures first is not loose, whatever its other figures are.
+func TestProbeSettles(t *testing.T) {
+	first := []float64{100, 150, 100, 100, 100, 100, 100}
+	measured := 0
+	p := &Probe{Name: "p", Default: 1}
+	p.Measure = func(context.Context, *executor.Executor, int) ([]Metric, error) {
+		measured++
+		return []Metric{{"p50-ns", first[measured-1]}, {"p99-ns", float64(measured)}}, nil
+	}
+	s := &Session{
+		Probes: []*Probe{p},
+		Axes: Axes{
+			Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{1},
+		},
+		Reps: 3, Settle: time.Hour,
+		Emit: func(results []Result) error {
+			require.Len(t, results, 7)
+			return nil
+		},
+	}
+	require.NoError(t, s.Run(context.Background()))
+	require.Equal(t, 7, measured)
+}
+
 // TestWrongProbe: a task that did not run as often as it was submitted is a wrong answer.
 func TestWrongProbe(t *testing.T) {
 	o := newOneTask()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// settle repeats the trials while a time per task is loose, see [Stat.IsLoose], until s.Settle has passed. All are
-// repeated in turn, as before, so that they stay comparable. It returns all results.
+// settle repeats the trials while the figure that matters most is loose, see [Stat.IsLoose], until s.Settle has passed.
+// All are repeated in turn, as before, so that they stay comparable. It returns all results.
 func (s *Session) settle(ctx context.Context, what string, trials []trial[Result], results []Result) ([]Result, error) {
 	begin := time.Now()
 	for rep := s.Reps + 1; isAnyLoose(results); rep++ {
@@ -31,11 +31,11 @@ func (s *Session) settle(ctx context.Context, what string, trials []trial[Result
 	return results, nil
 }
 
-// isAnyLoose reports whether the time per task is loose in some setting.
+// isAnyLoose reports whether the figure that matters most is loose in some setting.
 func isAnyLoose(results []Result) bool {
 	var rows []Row
 	for _, r := range results {
 		rows = append(rows, r.Row())
 	}
-	return slices.ContainsFunc(GroupBy(rows, nil), func(g *Group) bool { return g.Stat("ns/task").IsLoose() })
+	return slices.ContainsFunc(GroupBy(rows, nil), func(g *Group) bool { return g.Stat(g.first()).IsLoose() })
 }
