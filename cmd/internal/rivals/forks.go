@@ -16,6 +16,11 @@ var forkRivals = slices.Concat(
 			want, _ := queensSerial(n)
 			return expect(want, func() (int, error) { got, _ := queensSerial(n); return got, nil }), nil
 		}},
+		{"queens", "frames", func(_, n int) (repetition, error) {
+			want, _ := queensSerial(n)
+			s := new(frames[places])
+			return expect(want, func() (int, error) { return queensFrames(s, emptyBoard(n)), nil }), nil
+		}},
 		{"queens", "magpie", func(workers, n int) (repetition, error) {
 			want, _ := queensSerial(n)
 			ex, err := newExecutor(workers)
@@ -27,14 +32,14 @@ var forkRivals = slices.Concat(
 )
 
 // recursive are the rivals of a recursion: serial, with frames, and with forks. want is the answer for a size.
-func recursive(bench string, want, serial func(int) int, framed func(*frames, int) int,
+func recursive(bench string, want, serial func(int) int, framed func(*frames[int], int) int,
 	forked func(*executor.Scope, int) int) []goRival {
 	return []goRival{
 		{bench, "serial", func(_, n int) (repetition, error) {
 			return expect(want(n), func() (int, error) { return serial(n), nil }), nil
 		}},
 		{bench, "frames", func(_, n int) (repetition, error) {
-			s := new(frames)
+			s := new(frames[int])
 			return expect(want(n), func() (int, error) { return framed(s, n), nil }), nil
 		}},
 		{bench, "magpie", func(workers, n int) (repetition, error) {

@@ -31,7 +31,8 @@ var loops = []loop{
 	{name: "lines", doc: "lines of a log become numbers", perMS: 13000, make: parsings},
 	{name: "lines-alloc", doc: "lines of a log become slices and strings", perMS: 3200, make: allocatingParsings},
 	{name: "types", doc: "small packages of Go are parsed and type-checked, which allocates", perMS: 11, make: checkings},
-	{name: "calls", doc: "ten calls that search a table", perMS: 55000, make: searches},
+	{name: "calls", doc: "ten calls that search a table", perMS: 55000, make: searches(callsOfHandler)},
+	{name: "halves", doc: "two calls that search a table: a loop of two pieces", perMS: 55000, make: searches(2)},
 	{name: "calls-alloc", doc: "ten calls that encode and decode JSON", perMS: 350, make: encodings},
 }
 

@@ -8,22 +8,24 @@ import (
 // callsOfHandler is how many calls a handler starts for an answer.
 const callsOfHandler = 10
 
-// searches has searches as units. Each call makes a tenth of them.
-func searches(n int) func() loopWork {
-	table := random(1<<16, func(x uint64) uint64 { return x })
-	asked := slices.Clone(table[:1<<12])
-	slices.Sort(table)
-	return valued(callsOfHandler, func(call int) (sum uint64) {
-		for i := range share(n, call) {
-			at, _ := slices.BinarySearch(table, asked[(i*callsOfHandler+call)%len(asked)])
-			sum = sum*31 + uint64(at)
-		}
-		return sum
-	})
+// searches has searches as units. Each call makes as many of them.
+func searches(calls int) func(n int) func() loopWork {
+	return func(n int) func() loopWork {
+		table := random(1<<16, func(x uint64) uint64 { return x })
+		asked := slices.Clone(table[:1<<12])
+		slices.Sort(table)
+		return valued(calls, func(call int) (sum uint64) {
+			for i := range share(n, call, calls) {
+				at, _ := slices.BinarySearch(table, asked[(i*calls+call)%len(asked)])
+				sum = sum*31 + uint64(at)
+			}
+			return sum
+		})
+	}
 }
 
 // share returns how many of n units a call has.
-func share(n, call int) int { return n*(call+1)/callsOfHandler - n*call/callsOfHandler }
+func share(n, call, calls int) int { return n*(call+1)/calls - n*call/calls }
 
 // A callAnswer is what a call encodes and decodes.
 type callAnswer struct {
@@ -37,7 +39,7 @@ type callAnswer struct {
 func encodings(n int) func() loopWork {
 	ids := random(1<<10, func(x uint64) uint64 { return x >> 11 })
 	return valued(callsOfHandler, func(call int) (sum uint64) {
-		for i := range share(n, call) {
+		for i := range share(n, call, callsOfHandler) {
 			id := ids[(i*callsOfHandler+call)%len(ids)]
 			text, err := json.Marshal(callAnswer{id, "an item", []string{"new", "heavy"}, map[string]uint64{"weight": id % 100}})
 			var back callAnswer
