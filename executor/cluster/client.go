@@ -224,6 +224,7 @@ func (c *Client) plan(ctx context.Context, g *Graph) (*wire.Plan, map[string]cla
 		case <-ctx.Done():
 			return nil, nil, errors.Join(lack, context.Cause(ctx))
 		case <-come:
+		case <-c.q.Closed().Done(): // the next look says why
 		case <-time.After(patience):
 		}
 	}

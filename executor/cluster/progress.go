@@ -10,6 +10,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/protocol"
 	"github.com/magpie-go/magpie/executor/cluster/internal/wire"
+	"github.com/nats-io/nats.go"
 )
 
 // Progress is how far a run is.
@@ -101,7 +102,8 @@ func (c *Client) progress(ctx context.Context, run string, state wire.State, fai
 }
 
 // Watch returns the progress of the run now, every so often, and at its end, which is the last one. An error that it
-// gives may pass, as while a server is away, and the loop may go on. It ends with ctx. The least of every is 10 ms.
+// gives may pass, as while a server is away, and the loop may go on. It ends with ctx, and after the error
+// [nats.ErrConnectionClosed], which does not pass. The least of every is 10 ms.
 //
 // Each time costs a few messages, whatever number of partitions the run has. The announcements of the workers are read
 // once a second at most, for all watches of the client.
@@ -122,7 +124,7 @@ func (h *Handle) Watch(ctx context.Context, every time.Duration) iter.Seq2[Progr
 		over := ended
 		for ctx.Err() == nil {
 			p, err := h.progress(ctx, &failed)
-			if ctx.Err() != nil || !yield(p, err) || err == nil && p.Ended {
+			if ctx.Err() != nil || !yield(p, err) || err == nil && p.Ended || errors.Is(err, nats.ErrConnectionClosed) {
 				return
 			}
 			select {

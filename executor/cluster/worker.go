@@ -149,7 +149,12 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 func (w *Worker) Name() string { return w.c.Name }
 
 // Run takes partitions from the queue and runs them until ctx ends. It then finishes those that it has, or gives them
-// back. A worker runs once. Run returns an error if it cannot begin; later errors are for Report, and are tried again.
+// back. A worker runs once.
+//
+// Run returns an error if it cannot begin, or if nc is closed. Other errors are for Report, and what has failed is tried
+// again. Besides the program, it is the client library that closes nc: after a server has refused its credentials twice,
+// whatever [nats.MaxReconnects] says. The contexts of the partitions that run are cancelled then, other workers run them,
+// and a new worker on a new connection is needed.
 func (w *Worker) Run(ctx context.Context) error {
 	if !w.phase.CompareAndSwap(fresh, ran) {
 		if w.phase.Load() == closed {
@@ -158,6 +163,10 @@ func (w *Worker) Run(ctx context.Context) error {
 		return fmt.Errorf("cluster: worker %s: Run was called before", w.c.Name)
 	}
 	defer w.release()
+	caller := ctx
+	ctx, stopRun := context.WithCancel(caller)
+	defer stopRun()
+	defer context.AfterFunc(w.q.Closed(), stopRun)()
 	pool := jet.NewPool(w.c.Slots, w.deliver, w.report)
 	pool.Lost = func() { w.counts.lost.Add(1) }
 	if err := w.announce(ctx); err != nil {
@@ -183,8 +192,14 @@ func (w *Worker) Run(ctx context.Context) error {
 
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.c.Grace)
 	defer cancel()
+	defer context.AfterFunc(w.q.Closed(), cancel)() // what they do cannot be recorded
 	pool.Stop(late)
-	w.end(context.WithoutCancel(ctx))
+	switch {
+	case w.q.Closed().Err() == nil:
+		w.end(context.WithoutCancel(ctx))
+	case caller.Err() == nil:
+		return fmt.Errorf("cluster: worker %s: %w", w.c.Name, w.q.ErrClosed())
+	}
 	return nil
 }
 

@@ -49,7 +49,7 @@ func top(ctx context.Context, args []string, out io.Writer) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case *once && err != nil:
+		case err != nil && (*once || errors.Is(err, nats.ErrConnectionClosed)):
 			return err
 		case err != nil:
 			page = fmt.Sprintln(err) // a server may be gone for a while

@@ -69,7 +69,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	nc, err := nats.Connect(*url, opts...)
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", secret.ReplaceAllString(*url, "…@"), err)
+		return fmt.Errorf("connect to %s: %w%s", secret.ReplaceAllString(*url, "…@"), err, howToLogIn(err))
 	}
 	defer nc.Close()
 	ex, err := executor.New(executor.Config{})
@@ -97,6 +97,18 @@ func run(ctx context.Context, args []string) error {
 	}
 	log.Printf("worker %s serves queue %s of %s", w.Name(), *queue, nc.ConnectedUrlRedacted())
 	return w.Run(ctx)
+}
+
+// howToLogIn says what is to be set after a server has refused the user, and is "" after another error.
+func howToLogIn(err error) string {
+	for _, refused := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked,
+		nats.ErrAccountAuthExpired} {
+		if errors.Is(err, refused) {
+			return ": the server refuses the user: -nats, or NATS_URL, must have the password, as in " +
+				"nats://USER:PASSWORD@HOST, or -creds must name a file with credentials that are valid"
+		}
+	}
+	return ""
 }
 
 // secret is what is not printed of a URL.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 
@@ -118,4 +119,19 @@ func TestRefusals(t *testing.T) {
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
 	err = run(t.Context(), []string{"-nats", s.URL(), "-http", "127.0.0.1:none"})
 	require.ErrorContains(t, err, "-http: ")
+}
+
+// TestWrongPassword: a server that refuses the user is an error that says which flags have the password, and not what
+// it was.
+func TestWrongPassword(t *testing.T) {
+	s := served.Other(t, &server.Options{JetStream: true, Host: "127.0.0.1",
+		Users: []*server.User{{Username: "magpie", Password: "right"}}})
+	for _, user := range []string{"", "magpie:wrong@", "nobody:right@"} {
+		t.Setenv("NATS_URL", "nats://"+user+s.Addr().String())
+		err := run(t.Context(), nil)
+		require.ErrorIs(t, err, nats.ErrAuthorization)
+		require.ErrorContains(t, err, "-nats, or NATS_URL, must have the password, as in nats://USER:PASSWORD@HOST")
+		require.ErrorContains(t, err, "-creds must name a file")
+		require.NotContains(t, err.Error(), "wrong@")
+	}
 }

@@ -49,6 +49,7 @@ func (q *Queue) read(ctx context.Context, f func(jetstream.KeyValueEntry), patte
 	opts ...jetstream.WatchOpt) error {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
+	defer context.AfterFunc(q.Closed(), cancel)()
 	found := false
 	stop, err := q.follow(ctx, func() {}, f, func() { found = true; cancel() }, patterns, opts...)
 	if err != nil {

@@ -62,7 +62,7 @@ func (p *Pool) Stop(ctx context.Context) {
 	p.stopWork()
 }
 
-// pull takes the messages of a class until the pool stops. While messages wait, it asks for as many as there are free
+// pull takes the messages of a class until the pool stops, or the connection is closed. While messages wait, it asks for as many as there are free
 // slots. Otherwise it asks for one, without a slot: it would keep the slot from other classes. One that then comes
 // waits for a slot with its lease renewed.
 func (p *Pool) pull(c *Class) {
@@ -82,8 +82,8 @@ func (p *Pool) pull(c *Class) {
 		if err == nil && n == had {
 			err = c.Next(p.pulling, poll, func(d *Delivery) { p.startWithSlot(p.renew(c, d), d) })
 		}
-		if err != nil {
-			p.mend(c, err)
+		if err != nil && !p.mend(c, err) {
+			return
 		}
 	}
 }
@@ -133,22 +133,24 @@ func (p *Pool) startWithSlot(stop func(), d *Delivery) {
 	}
 }
 
-// mend opens the class again after an error of a pull: its consumer may be gone.
-func (p *Pool) mend(c *Class, err error) {
-	p.report(err)
-	if p.rest() {
-		p.open(c)
+// mend opens the class again after an error of a pull: its consumer may be gone. It reports what open does.
+func (p *Pool) mend(c *Class, err error) bool {
+	if c.q.nc.IsClosed() {
+		return false
 	}
+	p.report(err)
+	return p.rest() && p.open(c)
 }
 
-// open opens the class. While the server cannot, it tries again. It reports whether it could before the pool stopped.
+// open opens the class. While the server cannot, it tries again. It reports whether it could before the pool stopped or
+// the connection was closed.
 func (p *Pool) open(c *Class) bool {
 	for {
 		err := c.Open(p.pulling)
 		switch {
 		case err == nil:
 			return true
-		case p.pulling.Err() != nil:
+		case p.pulling.Err() != nil, c.q.nc.IsClosed():
 			return false
 		}
 		p.report(err)

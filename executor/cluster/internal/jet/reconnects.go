@@ -9,10 +9,12 @@ import (
 
 // A reconnects tells that a connection is there again after it was lost. A server that was started again has forgotten
 // the requests that wait at it, and who watches what. Without being told, a client finds that out after many seconds of
-// silence. Any thread.
+// silence. It also tells that the connection is closed, and will not be there again. Any thread.
 type reconnects struct {
 	nc     *nats.Conn
 	status chan nats.Status
+
+	closed context.Context // ends with the connection
 
 	mu   sync.Mutex
 	next context.Context // ends with the next reconnection
@@ -23,10 +25,16 @@ type reconnects struct {
 func newReconnects(nc *nats.Conn, again func()) *reconnects {
 	r := &reconnects{nc: nc, status: nc.StatusChanged(nats.CONNECTED, nats.CLOSED)}
 	r.next, r.end = context.WithCancel(context.Background())
+	closed, end := context.WithCancel(context.Background())
+	r.closed = closed
 	go func() {
-		for now := range r.status {
-			if now == nats.CLOSED {
+		for !nc.IsClosed() { // r.status does not tell what was before it
+			now, open := <-r.status
+			if !open {
 				return
+			}
+			if now != nats.CONNECTED {
+				continue
 			}
 			again()
 			r.mu.Lock()
@@ -34,6 +42,7 @@ func newReconnects(nc *nats.Conn, again func()) *reconnects {
 			r.next, r.end = context.WithCancel(context.Background())
 			r.mu.Unlock()
 		}
+		end()
 	}()
 	return r
 }

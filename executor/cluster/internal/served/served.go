@@ -76,10 +76,13 @@ func (s *Server) Conn(opts ...nats.Option) *nats.Conn {
 	return nc
 }
 
-// Other starts a server with options that this package's embedded servers do not have.
+// Other starts a server with options that this package's embedded servers do not have. It listens if opts has a host.
 func Other(t testing.TB, opts *server.Options) *server.Server {
 	t.Helper()
-	opts.DontListen, opts.NoSigs, opts.NoLog, opts.StoreDir = true, true, true, t.TempDir()
+	opts.NoSigs, opts.NoLog, opts.StoreDir = true, true, t.TempDir()
+	if opts.DontListen = opts.Host == ""; !opts.DontListen {
+		opts.Port = server.RANDOM_PORT
+	}
 	ns, err := server.NewServer(opts)
 	require.NoError(t, err)
 	go ns.Start()
