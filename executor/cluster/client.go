@@ -59,21 +59,21 @@ type Client struct {
 
 // NewClient returns a client of a queue on a server that nc is connected to. nc stays the caller's.
 func NewClient(ctx context.Context, nc *nats.Conn, c ClientConfig) (*Client, error) {
-	q, err := c.Queue.open(ctx, nc)
-	if err != nil {
-		return nil, fmt.Errorf("cluster: %w", err)
-	}
 	if c.Trace == nil {
 		c.Trace = TraceFrom
+	}
+	client := &Client{c: c}
+	q, err := c.Queue.open(ctx, nc, client.report)
+	if err != nil {
+		return nil, fmt.Errorf("cluster: %w", err)
 	}
 	store := protocol.Store(q)
 	if c.seams.store != nil {
 		store = c.seams.store(store)
 	}
-	return &Client{
-		c: c, q: q, store: store,
-		plans: jet.NewPlans(q, planBytes), journal: newJournal(q), crew: newCrew(q),
-	}, nil
+	client.q, client.store = q, store
+	client.plans, client.journal, client.crew = jet.NewPlans(q, planBytes), newJournal(q), newCrew(q)
+	return client, nil
 }
 
 func (c *Client) report(err error) {

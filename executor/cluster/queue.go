@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/magpie-go/magpie/executor/cluster/internal/jet"
@@ -11,7 +12,7 @@ import (
 )
 
 // A Queue says which queue a [Client] or a [Worker] uses. The first of them to come makes its streams, and the others
-// find them as they are: of their Queue only the name counts.
+// find them as they are: of their Queue only the name counts. What it says otherwise is told to their Report.
 type Queue struct {
 	_ [0]func() // no comparisons, so that a field of any type may be added
 
@@ -36,8 +37,8 @@ const (
 	minLease = 100 * time.Millisecond
 )
 
-// open opens the queue.
-func (q Queue) open(ctx context.Context, nc *nats.Conn) (*jet.Queue, error) {
+// open opens the queue. report is told what it is not as q asks for.
+func (q Queue) open(ctx context.Context, nc *nats.Conn, report func(error)) (*jet.Queue, error) {
 	c := jet.Config{
 		Queue:    cmp.Or(q.Name, "default"),
 		Replicas: cmp.Or(q.Replicas, 1),
@@ -48,5 +49,31 @@ func (q Queue) open(ctx context.Context, nc *nats.Conn) (*jet.Queue, error) {
 		return nil, fmt.Errorf("queue %s: Keep is %v and Lease is %v: the least are %v and %v", c.Queue, c.Keep, c.Lease,
 			minKeep, minLease)
 	}
-	return jet.Open(ctx, nc, c)
+	opened, err := jet.Open(ctx, nc, c)
+	if err != nil {
+		return nil, err
+	}
+	if others := q.others(opened.Config()); len(others) > 0 {
+		report(fmt.Errorf("queue %s: %s: the first who has opened it has decided that; to change it, stop its workers and "+
+			"clients, and remove its streams, with all runs and dead letters: %s", c.Queue, strings.Join(others, "; "),
+			strings.Join(opened.StreamNames(), ", ")))
+	}
+	return opened, nil
+}
+
+// others says which values of q the queue does not have. A zero asks for nothing.
+func (q Queue) others(has jet.Config) (others []string) {
+	note := func(name string, asked, has any) {
+		others = append(others, fmt.Sprintf("%s is %v, and %v was asked for", name, has, asked))
+	}
+	if q.Replicas != 0 && q.Replicas != has.Replicas {
+		note("Replicas", q.Replicas, has.Replicas)
+	}
+	if q.Keep != 0 && q.Keep != has.Keep {
+		note("Keep", q.Keep, has.Keep)
+	}
+	if q.Lease != 0 && q.Lease != has.Lease {
+		note("Lease", q.Lease, has.Lease)
+	}
+	return others
 }

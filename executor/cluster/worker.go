@@ -115,11 +115,12 @@ func NewWorker(ctx context.Context, nc *nats.Conn, ex *executor.Executor, reg *R
 	case c.Grace < 0:
 		return nil, fmt.Errorf("cluster: worker %s has a Grace of %v", c.Name, c.Grace)
 	}
-	q, err := c.Queue.open(ctx, nc)
+	w := &Worker{c: c, id: rand.Text(), has: maps.Collect(reg.Functions())}
+	q, err := c.Queue.open(ctx, nc, w.report)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: worker %s: %w", c.Name, err)
 	}
-	w := &Worker{c: c, id: rand.Text(), q: q, has: maps.Collect(reg.Functions())}
+	w.q = q
 	w.states, err = q.Watch(ctx, w.report)
 	if err != nil {
 		q.Close()

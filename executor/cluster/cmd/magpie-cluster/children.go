@@ -110,7 +110,7 @@ func work(ctx context.Context, args []string) error {
 		if err == nil {
 			err = w.Run(ctx)
 		}
-		if err == nil || ctx.Err() != nil {
+		if err == nil || ctx.Err() != nil || nc.IsClosed() {
 			return err
 		}
 		log.Print(err)
@@ -120,5 +120,8 @@ func work(ctx context.Context, args []string) error {
 
 // queueOf returns the queue of a show. Its leases are short, so that one sees what a lost worker costs.
 func queueOf(name string, replicas int) cluster.Queue {
+	if replicas == 1 { // nobody has asked for it, and a queue of other servers may have more
+		replicas = 0
+	}
 	return cluster.Queue{Name: name, Replicas: replicas, Keep: time.Hour, Lease: 3 * time.Second}
 }

@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string) error {
 	ca := flags.String("ca", "", "a `file` with the authority that has signed the server's certificate, if it is your own")
 	inbox := flags.String("inbox", "_INBOX", "the `prefix` that the user may listen on")
 	queue := flags.String("queue", "default", "the `name` of the queue")
-	replicas := flags.Int("replicas", 1, "how many servers hold the queue, if this worker is the first to open it")
+	replicas := flags.Int("replicas", 0, "how many servers hold the queue, if this worker is the first to open it; 0: one")
 	name := flags.String("name", "", "the `name` of this worker; the default is that of the machine and a random part")
 	slots := flags.Int("slots", 0, "how many partitions are under way at the same time; 0: four for each CPU")
 	pages := flags.String("http", "", "an `address` for metrics and debug pages, as 127.0.0.1:8080: for operators only")

@@ -199,6 +199,17 @@ func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	return s, err
 }
 
+// Config is what the queue is like, as the first has made it who has opened it.
+func (q *Queue) Config() Config { return q.c }
+
+// StreamNames are the names of its streams.
+func (q *Queue) StreamNames() (names []string) {
+	for _, s := range q.streams() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // Keep is how long records are kept after their last change.
 func (q *Queue) Keep() time.Duration { return q.c.Keep }
 

@@ -37,7 +37,8 @@ func (c *Config) addQueueFlags(f *flag.FlagSet) {
 		"the `URL` of a server; or NATS_URL; without both one runs inside the program")
 	f.StringVar(&c.CA, "ca", "", "a `file` with the authority that has signed the server's certificate")
 	f.StringVar(&c.Queue, "queue", c.Queue, "the `name` of the queue")
-	f.IntVar(&c.Replicas, "replicas", 1, "how many `servers` hold the queue, if this program is the first to open it")
+	f.IntVar(&c.Replicas, "replicas", 0,
+		"how many `servers` hold the queue, if this program is the first to open it; 0: one")
 }
 
 // queue returns the queue. Its leases are so short that the work of a worker that was killed goes on after a moment.
