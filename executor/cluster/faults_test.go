@@ -273,7 +273,12 @@ func TestPoison(t *testing.T) {
 		stop()
 	}
 	require.Equal(t, protocol.Defaults.Lost+1, deaths)
-	require.EqualValues(t, 1, s.messages("magpie-dead-q"))
+	all := letters(t, s.client)
+	require.Len(t, all, 1)
+	require.Equal(t, h.ID(), all[0].Run)
+	require.Positive(t, all[0].Calls)
+	require.Contains(t, all[0].Why, "poison: 4 workers have been lost with it")
+	require.Greater(t, all[0].Deliveries, uint64(protocol.Defaults.Lost))
 	s.Poison = nil
 	other := s.Random(2, clustertest.Options{})
 	s.work(cluster.WorkerConfig{})

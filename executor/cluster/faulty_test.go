@@ -118,8 +118,8 @@ func (s *mortalStore) GetObject(ctx context.Context, hash string) (value []byte,
 	return value, err
 }
 
-func (s *mortalStore) Bury(ctx context.Context, raw []byte, why, id string) error {
-	return s.m.step(func() error { return s.Store.Bury(ctx, raw, why, id) })
+func (s *mortalStore) Bury(ctx context.Context, l protocol.Letter) error {
+	return s.m.step(func() error { return s.Store.Bury(ctx, l) })
 }
 
 // A mortalDelivery is a Delivery to a mortal.

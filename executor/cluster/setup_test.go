@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"github.com/magpie-go/magpie/executor/cluster"
@@ -124,6 +125,12 @@ func TestAccounts(t *testing.T) {
 		_, err = h.Resume(within(t))
 		require.NoError(t, err)
 		require.NoError(t, h.Cancel(within(t), nil))
+		js, err := jetstream.New(connect())
+		require.NoError(t, err)
+		_, err = js.Publish(within(t), "magpie."+user+".dead", nil)
+		require.NoError(t, err)
+		require.Len(t, letters(t, c), 1)
+		require.NoError(t, c.RemoveDeadLetter(within(t), 1))
 		c.Close()
 		stop()
 		require.Empty(t, violated)

@@ -102,8 +102,8 @@ func (s *countedStore) timed(write func() error) error {
 	return err
 }
 
-func (s *countedStore) Bury(ctx context.Context, raw []byte, why string, id string) error {
-	err := s.Store.Bury(ctx, raw, why, id)
+func (s *countedStore) Bury(ctx context.Context, l protocol.Letter) error {
+	err := s.Store.Bury(ctx, l)
 	if err == nil {
 		s.counts.buried.Add(1)
 	}

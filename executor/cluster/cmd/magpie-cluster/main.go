@@ -4,6 +4,7 @@
 //	magpie-cluster -tasks 10000 -cost 5ms -sleep -kill worker=2s,server=4s
 //	magpie-cluster -servers 3 -kill leader=3s
 //	magpie-cluster top
+//	magpie-cluster dead
 //
 // With NATS_URL, or -nats, it uses that server and starts none. The graph is wrong if its result is not the one that is
 // known before.
@@ -41,6 +42,7 @@ const usage = `Usage: magpie-cluster [COMMAND] [flags]
 
   run    start servers and workers on this machine, run a graph, kill what is to be killed; the default
   top    print who serves a queue, what waits in it and what runs where, again and again
+  dead   print the messages that a queue has given up, or remove some of them
 
 magpie-cluster COMMAND -h lists the flags of a command.
 `
@@ -60,6 +62,8 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		return show(ctx, o, out)
 	case "top":
 		return top(ctx, args, out)
+	case "dead":
+		return dead(ctx, args, out)
 	case "help":
 		_, err := io.WriteString(out, usage)
 		return err
@@ -68,5 +72,5 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	case "worker":
 		return work(ctx, args)
 	}
-	return refuse("there is no command %q: there are run, which is the default, and top", name)
+	return refuse("there is no command %q: there are run, which is the default, top and dead", name)
 }

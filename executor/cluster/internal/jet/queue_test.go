@@ -125,9 +125,9 @@ func TestBury(t *testing.T) {
 	nc := served.Start(t, embedded.Config{}).Conn()
 	q := open(t, nc, config)
 	large := bytes.Repeat([]byte{7}, int(nc.MaxPayload()))
-	require.NoError(t, q.Bury(t.Context(), []byte("raw"), "a\r\nb", ""))
-	require.NoError(t, q.Bury(t.Context(), large, strings.Repeat("why", 9000), "id"))
-	require.NoError(t, q.Bury(t.Context(), large, "the server has seen the ID", "id"))
+	require.NoError(t, q.Bury(t.Context(), protocol.Letter{Raw: []byte("raw"), Deliveries: 7, Why: "a\r\nb"}))
+	require.NoError(t, q.Bury(t.Context(), protocol.Letter{Raw: large, Why: strings.Repeat("why", 9000), ID: "id"}))
+	require.NoError(t, q.Bury(t.Context(), protocol.Letter{Raw: large, Why: "the server has seen the ID", ID: "id"}))
 
 	js, err := jetstream.New(nc)
 	require.NoError(t, err)
@@ -143,6 +143,23 @@ func TestBury(t *testing.T) {
 	raw, err := q.GetObject(t.Context(), second.Header.Get("Magpie-Object"))
 	require.NoError(t, err)
 	require.True(t, bytes.Equal(large, raw))
+
+	var all []jet.Letter
+	for l, err := range q.Letters(t.Context()) {
+		require.NoError(t, err)
+		all = append(all, l)
+	}
+	require.Len(t, all, 2)
+	require.Equal(t, protocol.Letter{Raw: []byte("raw"), Deliveries: 7, Why: "a  b"}, all[0].Letter)
+	require.True(t, bytes.Equal(large, all[1].Raw))
+	require.Equal(t, second.Sequence, all[1].Number)
+	objects, err := js.Stream(t.Context(), "magpie-objects-q")
+	require.NoError(t, err)
+	require.NoError(t, objects.Purge(t.Context()))
+	for l, err := range q.Letters(t.Context()) {
+		require.NoError(t, err)
+		require.Equal(t, l.Number == all[1].Number, len(l.Raw) == 0, "its object was removed")
+	}
 }
 
 // TestStates: contexts end when the state of their run is seen to be final, whether before or after they were made, and

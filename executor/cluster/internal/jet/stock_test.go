@@ -62,7 +62,7 @@ func TestBacklog(t *testing.T) {
 	holds(t, q, jet.Backlog{Waiting: 1, Leased: 1})
 	require.NoError(t, take(t, q, "unserved").Ack(t.Context()))
 	holds(t, q, jet.Backlog{Leased: 1})
-	require.NoError(t, q.Bury(t.Context(), nil, "why", ""))
+	require.NoError(t, q.Bury(t.Context(), protocol.Letter{Why: "why"}))
 	holds(t, q, jet.Backlog{Leased: 1, Dead: 1})
 }
 
@@ -127,7 +127,7 @@ func TestRemade(t *testing.T) {
 	require.Equal(t, "17s", work.CachedInfo().Config.Metadata["magpie-lease"])
 	post(t, q, "c")
 	require.NoError(t, take(t, q, "c").Ack(t.Context()))
-	require.NoError(t, q.Bury(t.Context(), nil, "why", ""))
+	require.NoError(t, q.Bury(t.Context(), protocol.Letter{Why: "why"}))
 	hash, err := q.PutObject(t.Context(), []byte("value"))
 	require.NoError(t, err)
 	_, err = q.GetObject(t.Context(), hash)

@@ -40,13 +40,18 @@ func short(text string) string {
 // fail ends the run. A dead letter comes first: after the state that says so, a redelivery drops the message (P5).
 func (j *job) fail(ctx context.Context, f *fatal) error {
 	if f.bury {
-		if err := j.Store.Bury(ctx, j.d.Raw(), f.Error(), j.m.ID()); err != nil {
+		if err := j.bury(ctx, f, j.m.ID()); err != nil {
 			return err
 		}
 	}
 	failed := wire.State{V: wire.Version, Phase: wire.Failed, Plan: j.m.Plan, Error: &f.Failure}
 	_, err := conclude(ctx, j.Store, j.m.Run, wire.Failed, &f.Failure, failed)
 	return err
+}
+
+// bury makes a dead letter of the message.
+func (j *job) bury(ctx context.Context, why error, id string) error {
+	return j.Store.Bury(ctx, Letter{Raw: j.d.Raw(), Deliveries: j.d.Deliveries(), Why: why.Error(), ID: id})
 }
 
 // count counts a redelivery as lost before anything of it can kill the worker: the one of the delivery before may have

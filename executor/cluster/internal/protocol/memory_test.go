@@ -67,8 +67,8 @@ func (m *memory) GetObject(_ context.Context, hash string) ([]byte, error) {
 	return value, nil
 }
 
-func (m *memory) Bury(_ context.Context, raw []byte, why, _ string) error {
-	m.letters = append(m.letters, string(raw)+": "+why)
+func (m *memory) Bury(_ context.Context, l Letter) error {
+	m.letters = append(m.letters, string(l.Raw)+": "+l.Why)
 	return nil
 }
 

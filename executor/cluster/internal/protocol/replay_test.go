@@ -268,8 +268,8 @@ func (e *env) Plan(_ context.Context, hash string) (*wire.Plan, error) {
 	return e.plan, nil
 }
 
-func (e *env) Bury(_ context.Context, raw []byte, _, _ string) error {
-	return [...]error{nil, nil, errDoubt}[e.do(op{kind: opBury, value: e.values.number(string(raw))}).verdict]
+func (e *env) Bury(_ context.Context, l Letter) error {
+	return [...]error{nil, nil, errDoubt}[e.do(op{kind: opBury, value: e.values.number(string(l.Raw))}).verdict]
 }
 
 // Known is the empty cache: a Get takes its place, which may be stale as well.

@@ -60,8 +60,16 @@ type Store interface {
 	PutObject(ctx context.Context, value []byte) (hash string, err error)
 	GetObject(ctx context.Context, hash string) ([]byte, error)
 
-	// Bury appends a message that is given up, and why, to the dead letters. id is as that of a Post.
-	Bury(ctx context.Context, raw []byte, why string, id string) error
+	// Bury appends a message that is given up to the dead letters.
+	Bury(ctx context.Context, l Letter) error
+}
+
+// A Letter is a message that is given up, and why.
+type Letter struct {
+	Raw        []byte
+	Deliveries uint64 // of the message
+	Why        string
+	ID         string // as that of a Post
 }
 
 // States is what a worker has seen of the states of runs: it watches their records. Any thread.

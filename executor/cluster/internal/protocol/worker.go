@@ -90,7 +90,7 @@ var errForeign = errors.New("foreign message")
 
 // reject makes a dead letter of a message that no run can be made to fail for. The letter comes before the ack (P5).
 func (j *job) reject(ctx context.Context, err error) error {
-	if buried := j.Store.Bury(ctx, j.d.Raw(), err.Error(), ""); buried != nil {
+	if buried := j.bury(ctx, err, ""); buried != nil {
 		return j.again(ctx, buried)
 	}
 	return errors.Join(err, j.d.Ack(ctx))
