@@ -97,9 +97,11 @@ type Submission struct {
 	Deadline time.Duration
 }
 
-// Run runs a graph, and waits for its results. A graph that is worth less than one partition runs on the executor of
-// the client, if that has the functions. Any other is submitted. If ctx ends, or if it is not known whether the queue
-// has the graph, the run is cancelled, as far as the server can be reached within a few seconds.
+// Run runs a graph, and waits for its results. A graph that is worth at most one partition runs on the executor of the
+// client, if that has the functions. Any other is submitted. Run asks the server for the worth of a partition if
+// [ClientConfig.Target] is not set, the graph is worth more than [DefaultTarget], and it was not measured before. If
+// ctx ends, or if it is not known whether the queue has the graph, the run is cancelled, as far as the server can be
+// reached within a few seconds.
 func (c *Client) Run(ctx context.Context, g *Graph) (*Results, error) {
 	if err := g.check(); err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"net"
 	"testing"
 	"time"
@@ -55,23 +56,42 @@ func TestTarget(t *testing.T) {
 	require.GreaterOrEqual(t, run(s.Conn(nats.InProcessServer(slow{s})), cluster.ClientConfig{}), 40*away)
 }
 
-// TestSmallWithoutServer: what is worth less than any partition runs in this process, whether the server answers or
-// not.
+// TestSmallWithoutServer: a graph of at most DefaultTarget, or Target, runs in this process, whether the server answers
+// or not. A larger one needs the server.
 func TestSmallWithoutServer(t *testing.T) {
 	s := served.Start(t, embedded.Config{})
-	f := newFunctions()
-	c, err := cluster.NewClient(within(t), s.Conn(), cluster.ClientConfig{
-		Queue: queue, Executor: newExecutor(t), Registry: f.reg})
-	require.NoError(t, err)
-	defer c.Close()
+	f, ex := newFunctions(), newExecutor(t)
+	client := func(target time.Duration) *cluster.Client {
+		c, err := cluster.NewClient(within(t), s.Conn(), cluster.ClientConfig{
+			Queue: queue, Executor: ex, Registry: f.reg, Target: target})
+		require.NoError(t, err)
+		t.Cleanup(c.Close)
+		return c
+	}
+	byDefault, said := client(0), client(time.Second)
 	s.Stop()
-	g := cluster.NewGraph("g")
-	one := f.one.Call(g)
-	res, err := c.Run(within(t), g)
-	require.NoError(t, err)
-	want(t, res, one, 1)
-	g = cluster.NewGraph("g")
-	f.one.Call(g).Cost(time.Hour)
-	_, err = c.Run(within(t), g)
-	require.ErrorContains(t, err, `graph "g" was not submitted`)
+	graph := func(cost time.Duration) (*cluster.Graph, cluster.Call[int]) {
+		g := cluster.NewGraph("g")
+		return g, f.one.Call(g).Cost(cost)
+	}
+	runs := func(c *cluster.Client, cost time.Duration) {
+		t.Helper()
+		g, one := graph(cost)
+		res, err := c.Run(within(t), g)
+		require.NoError(t, err)
+		want(t, res, one, 1)
+	}
+	refuses := func(c *cluster.Client, cost time.Duration) {
+		t.Helper()
+		g, _ := graph(cost)
+		short, cancel := context.WithTimeout(t.Context(), time.Second) // nobody answers
+		defer cancel()
+		_, err := c.Run(short, g)
+		require.ErrorContains(t, err, `graph "g" was not submitted`)
+	}
+	runs(byDefault, cluster.DefaultCost)
+	runs(byDefault, cluster.DefaultTarget)
+	runs(said, time.Second)
+	refuses(byDefault, cluster.DefaultTarget+1)
+	refuses(said, time.Second+1)
 }
