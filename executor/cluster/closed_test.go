@@ -69,8 +69,8 @@ func next[T any](t *testing.T, c <-chan T, what string) (v T) {
 	return v
 }
 
-// TestRevoked: when a server refuses the password of a worker and of a client that it has taken before, Run, Wait, Watch
-// and what else asks the server end with an error that says so. The run is there for others.
+// TestRevoked: when a server refuses the password of a worker and of a client that it has taken before, Run, Wait,
+// Watch and what else asks the server end with an error that says so. The run is there for others.
 func TestRevoked(t *testing.T) {
 	t.Parallel()
 	s := startProtected(t, "old")

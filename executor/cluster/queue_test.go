@@ -12,8 +12,8 @@ import (
 	"github.com/magpie-go/magpie/executor/cluster/internal/served"
 )
 
-// TestOtherQueue: whoever opens a queue with other values than its first user is told once which hold, and how to change
-// them. Values that are zero, or the same, are not told of. The way to change them works.
+// TestOtherQueue: whoever opens a queue with other values than its first user is told once which hold, and how to
+// change them. Values that are zero, or the same, are not told of. The way to change them works.
 func TestOtherQueue(t *testing.T) {
 	t.Parallel()
 	nc := served.Start(t, embedded.Config{}).Conn()

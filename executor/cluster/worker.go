@@ -152,10 +152,10 @@ func (w *Worker) Name() string { return w.c.Name }
 // Run takes partitions from the queue and runs them until ctx ends. It then finishes those that it has, or gives them
 // back. A worker runs once.
 //
-// Run returns an error if it cannot begin, or if nc is closed. Other errors are for Report, and what has failed is tried
-// again. Besides the program, it is the client library that closes nc: after a server has refused its credentials twice,
-// whatever [nats.MaxReconnects] says. The contexts of the partitions that run are cancelled then, other workers run them,
-// and a new worker on a new connection is needed.
+// Run returns an error if it cannot begin, or if nc is closed. Other errors are for Report, and what has failed is
+// tried again. Besides the program, it is the client library that closes nc: after a server has refused its credentials
+// twice, whatever [nats.MaxReconnects] says. The contexts of the partitions that run are cancelled then, other workers
+// run them, and a new worker on a new connection is needed.
 func (w *Worker) Run(ctx context.Context) error {
 	if !w.phase.CompareAndSwap(fresh, ran) {
 		if w.phase.Load() == closed {

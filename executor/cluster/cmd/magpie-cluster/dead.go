@@ -21,7 +21,7 @@ func dead(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("dead", flag.ContinueOnError)
 	url := f.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
 	queue := f.String("queue", "default", "the `name` of the queue")
-	remove := f.String("remove", "", "remove the dead letters with these `numbers`, as 3,7, or all, instead of listing them")
+	remove := f.String("remove", "", "remove the letters with these `numbers`, as 3,7, or all, instead of listing them")
 	if err := parseFlags(f, args, out); err != nil {
 		return err
 	}

@@ -62,9 +62,9 @@ func (p *Pool) Stop(ctx context.Context) {
 	p.stopWork()
 }
 
-// pull takes the messages of a class until the pool stops, or the connection is closed. While messages wait, it asks for as many as there are free
-// slots. Otherwise it asks for one, without a slot: it would keep the slot from other classes. One that then comes
-// waits for a slot with its lease renewed.
+// pull takes the messages of a class until the pool stops, or the connection is closed. While messages wait, it asks
+// for as many as there are free slots. Otherwise it asks for one, without a slot: it would keep the slot from other
+// classes. One that then comes waits for a slot with its lease renewed.
 func (p *Pool) pull(c *Class) {
 	for {
 		n := p.take()
