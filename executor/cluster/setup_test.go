@@ -2,13 +2,6 @@ package cluster_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,7 +19,7 @@ import (
 
 // TestSetup: the servers of setup take only connections with TLS, have sync_interval: always, and know each other.
 func TestSetup(t *testing.T) {
-	cert, key := certificate(t)
+	cert, key := served.Certificate(t)
 	for name, value := range map[string]string{
 		"NAME": "server1", "LISTEN": "127.0.0.1:0", "STORE": t.TempDir(), "CERT": cert, "KEY": key, "CA": cert,
 		"ALBUMS_PASSWORD": "secret", "OWNER_PASSWORD": "secret", "REPORTS_PASSWORD": "secret",
@@ -44,24 +37,6 @@ func TestSetup(t *testing.T) {
 		require.Len(t, opts.Routes, routes)
 		require.Equal(t, routes > 0, opts.Cluster.TLSConfig != nil, file)
 	}
-}
-
-// certificate makes a certificate that is its own authority.
-func certificate(t *testing.T) (certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	own := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, own, own, &key.PublicKey, key)
-	require.NoError(t, err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
-	write := func(name, kind string, data []byte) string {
-		name = filepath.Join(t.TempDir(), name)
-		require.NoError(t, os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}), 0o600))
-		return name
-	}
-	return write("cert.pem", "CERTIFICATE", cert), write("key.pem", "PRIVATE KEY", private)
 }
 
 // accounts starts a server with the accounts of setup/accounts.conf.

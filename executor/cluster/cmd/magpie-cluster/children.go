@@ -14,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/cluster"
 	"github.com/magpie-go/magpie/executor/cluster/cmd/internal/workload"
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 	"github.com/magpie-go/magpie/executor/cluster/embedded"
 )
 
@@ -55,16 +56,17 @@ func serve(ctx context.Context, args []string) error {
 	return nil
 }
 
-// reconnect makes a connection survive that a server is killed.
-var reconnect = []nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond)}
+// soon makes a connection go on a moment after a server that was killed is there again.
+var soon = nats.ReconnectWait(100 * time.Millisecond)
 
-// dial connects to a queue's servers, and tries again until they are there.
-func dial(ctx context.Context, url string) (*nats.Conn, error) {
+// awaitServers connects to a queue's servers, and tries again until they are there.
+func awaitServers(ctx context.Context, s *dial.Server) (*nats.Conn, error) {
 	for {
-		nc, err := nats.Connect(url, reconnect...)
+		nc, err := s.Connect("magpie-cluster worker", soon)
 		if err == nil || ctx.Err() != nil {
 			return nc, err
 		}
+		log.Print(err)
 		pause(ctx)
 	}
 }
@@ -82,7 +84,8 @@ func work(ctx context.Context, args []string) error {
 	ctx, cancel := untilParentEnds(ctx)
 	defer cancel()
 	f := flag.NewFlagSet("worker", flag.ContinueOnError)
-	url := f.String("nats", "", "")
+	var server dial.Server
+	server.AddFlags(f, "")
 	queue := f.String("queue", "", "")
 	replicas := f.Int("replicas", 1, "")
 	name := f.String("name", "", "")
@@ -91,7 +94,7 @@ func work(ctx context.Context, args []string) error {
 	if err := parseFlags(f, args, io.Discard); err != nil {
 		return err
 	}
-	nc, err := dial(ctx, *url)
+	nc, err := awaitServers(ctx, &server)
 	if err != nil {
 		return err
 	}

@@ -6,20 +6,19 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 )
 
 // dead prints the messages that a queue has given up, or removes some of them.
 func dead(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("dead", flag.ContinueOnError)
-	url := f.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
+	var server dial.Server
+	server.AddFlags(f, "the `URL` of the server; the default is NATS_URL")
 	queue := f.String("queue", "default", "the `name` of the queue")
 	remove := f.String("remove", "", "remove the letters with these `numbers`, as 3,7, or all, instead of listing them")
 	if err := parseFlags(f, args, out); err != nil {
@@ -29,12 +28,12 @@ func dead(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *url == "" {
+	if server.URL == "" {
 		return refuse("no server: set NATS_URL, or -nats")
 	}
-	nc, err := nats.Connect(*url)
+	nc, err := server.Connect("magpie-cluster dead")
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", redacted(*url), err)
+		return err
 	}
 	defer nc.Close()
 	if err := isThere(ctx, nc, *queue); err != nil {

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"regexp"
 )
 
 // A refusal is an error in the arguments.
@@ -30,8 +29,3 @@ func parseFlags(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	return nil
 }
-
-var secret = regexp.MustCompile(`[^/@,]+@`)
-
-// redacted returns URLs without the passwords and tokens in them.
-func redacted(urls string) string { return secret.ReplaceAllString(urls, "…@") }

@@ -3,11 +3,12 @@
 //
 //	magpie-cluster -tasks 10000 -cost 5ms -sleep -kill worker=2s,server=4s
 //	magpie-cluster -servers 3 -kill leader=3s
+//	magpie-cluster -local -tasks 10000 -sleep
 //	magpie-cluster top
 //	magpie-cluster dead
 //
 // With NATS_URL, or -nats, it uses that server and starts none. The graph is wrong if its result is not the one that is
-// known before.
+// known before. -local runs it without a queue, to compare.
 package main
 
 import (
@@ -58,6 +59,9 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		o, err := parse(args, out)
 		if err != nil {
 			return err
+		}
+		if o.local {
+			return local(ctx, o, out)
 		}
 		return show(ctx, o, out)
 	case "top":

@@ -67,6 +67,32 @@ func TestShowThree(t *testing.T) {
 	require.Contains(t, out, "kill server")
 }
 
+// TestLocal: the graph runs without a queue too.
+func TestLocal(t *testing.T) {
+	t.Setenv("NATS_URL", "")
+	var out bytes.Buffer
+	require.NoError(t, command(t.Context(), []string{"-local", "-tasks", "20", "-sleep"}, &out))
+	require.Regexp(t, `the result is right: \d+ calls in this process in .*; 0\.\d{3} of the ideal, which is 25ms\n`, out.String())
+}
+
+// TestSecured: run, its workers and top reach servers with TLS, and serve the users of setup/accounts.conf.
+func TestSecured(t *testing.T) {
+	at, ca := served.Secure(t, "../../setup")
+	for user, args := range map[string][]string{"albums": nil, "reports": {"-inbox", "_INBOX_reports"}} {
+		t.Setenv("NATS_URL", "tls://"+user+":secret@"+at)
+		args := append(args, "-ca", ca, "-queue", user)
+		var out bytes.Buffer
+		run := append([]string{"run", "-workers", "2", "-tasks", "40", "-width", "10", "-sleep", "-v"}, args...)
+		require.NoError(t, command(t.Context(), run, &out), out.String())
+		require.Contains(t, out.String(), "the result is right")
+		require.Regexp(t, `memory: submitter (\?|\d+ MiB), worker1 (\?|\d+ MiB), worker2`, out.String())
+		require.NoError(t, command(t.Context(), append([]string{"top", "-once"}, args...), &out), out.String())
+		require.Contains(t, out.String(), "runs: 0 go on, 1 have results")
+	}
+	err := command(t.Context(), []string{"top", "-once"}, io.Discard)
+	require.ErrorContains(t, err, "-ca has its file")
+}
+
 // TestTop: top prints who serves the queue, what waits in it, and what runs where.
 func TestTop(t *testing.T) {
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
@@ -144,7 +170,7 @@ func TestTopOfProcesses(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	require.NoError(t, top(ctx, []string{"-nats", s.url, "-queue", o.queue, "-once"}, &out))
+	require.NoError(t, top(ctx, []string{"-nats", s.server.URL, "-queue", o.queue, "-once"}, &out))
 	for _, worker := range []string{"worker1", "worker2"} {
 		require.Regexp(t, `\n\d+ +long +`+worker+` +1 +mix#\d+ +[0-9hm.]+s\n`, out.String())
 		require.Regexp(t, `\n`+worker+` +1 +1 +\d+ +1\n`, out.String())
@@ -201,6 +227,8 @@ func TestRefusals(t *testing.T) {
 		"may be killed":              {"-kill", "queue=2s"},
 		"is not a flag":              {"-sleep", "burn"},
 		"-servers is for servers":    {"-nats", "nats://127.0.0.1:1", "-servers", "3"},
+		"-ca is for a server that":   {"-nats", "", "-ca", "file"},
+		"-local has none":            {"-local", "-kill", "worker=1s"},
 		"not started by this progr":  {"-nats", "nats://127.0.0.1:1", "-kill", "server=1s"},
 		"connect to nats://127.0.0.": {"top", "-nats", "nats://127.0.0.1:1"},
 	} {

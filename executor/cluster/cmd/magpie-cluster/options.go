@@ -4,14 +4,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
+
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 )
 
 // options say what is to be shown.
 type options struct {
-	url     string
+	server  dial.Server // its URL is "" for servers that the program starts
 	queue   string
 	dir     string
 	servers int
@@ -19,6 +20,7 @@ type options struct {
 	workers int
 	each    int // workers of the executor of a worker process
 	slots   int
+	local   bool
 
 	tasks  int
 	width  int
@@ -33,7 +35,7 @@ type options struct {
 
 func parse(args []string, out io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("run", flag.ContinueOnError)
-	f.StringVar(&o.url, "nats", os.Getenv("NATS_URL"), "the `URL` of a server to use, and to start none; or NATS_URL")
+	o.server.AddFlags(f, "the `URL` of a server to use, and to start none; or NATS_URL")
 	f.StringVar(&o.queue, "queue", "show", "the `name` of the queue")
 	f.StringVar(&o.dir, "dir", "", "the store `directory` of the servers; the default is a new one, which is removed")
 	f.IntVar(&o.servers, "servers", 1, "how many servers hold the queue: 1 or 3")
@@ -41,6 +43,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.IntVar(&o.workers, "workers", 4, "how many worker processes there are")
 	f.IntVar(&o.each, "each", 1, "how many calls one worker process runs at the same time")
 	f.IntVar(&o.slots, "slots", 4, "how many partitions one worker process has under way")
+	f.BoolVar(&o.local, "local", false, "run the graph in this process, with as many workers of one executor: to compare")
 	f.IntVar(&o.tasks, "tasks", 2000, "how many calls the graph has")
 	f.IntVar(&o.width, "width", 200, "how many calls of the graph may run at the same time")
 	f.DurationVar(&o.cost, "cost", 5*time.Millisecond, "how long one call takes")
@@ -58,20 +61,26 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		return o, refuse("-servers %d: there may be 1 or 3", o.servers)
 	case o.workers < 1 || o.each < 1 || o.slots < 1 || o.tasks < 1 || o.width < 1:
 		return o, refuse("-workers, -each, -slots, -tasks and -width must be positive")
+	case o.local && len(o.kills) > 0:
+		return o, refuse("-kill is for processes, and -local has none")
 	case o.cost < 0 || o.target <= 0:
 		return o, refuse("-target must be positive, and -cost may not be negative")
 	}
-	if o.url == "" {
-		return o, nil
-	}
 	f.Visit(func(set *flag.Flag) {
 		switch set.Name {
+		case "creds", "ca", "inbox":
+			if o.server.URL == "" {
+				err = refuse("-%s is for a server that is there: give -nats, or NATS_URL, as well", set.Name)
+			}
 		case "servers", "sync", "dir":
+			if o.server.URL == "" {
+				break
+			}
 			err = refuse("-%s is for servers that this program starts, and -nats, or NATS_URL, has it start none", set.Name)
 		}
 	})
 	for _, k := range o.kills {
-		if k.what != "worker" {
+		if k.what != "worker" && o.server.URL != "" {
 			err = refuse("-kill %s: the server is not started by this program", k.what)
 		}
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -17,6 +15,7 @@ import (
 type process struct {
 	name string
 	args []string
+	env  []string  // beside that of this process
 	out  io.Writer // of its errors
 
 	mu    sync.Mutex
@@ -62,6 +61,7 @@ func (p *process) start() error {
 		return err
 	}
 	cmd := exec.Command(self, p.args...)
+	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stderr = p
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -122,19 +122,23 @@ func (p *process) look() {
 	if p.cmd == nil {
 		return
 	}
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	p.peak = max(p.peak, peak(p.cmd.Process.Pid))
+}
+
+// peak is how many KiB of memory a process has had at most, 0 if the system does not say.
+func peak(pid int) (kib int) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
-		return
+		return 0
 	}
-	lines := bufio.NewScanner(bytes.NewReader(status))
-	for lines.Scan() {
-		var kib int
-		if text, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 			if _, err := fmt.Sscan(text, &kib); err == nil {
-				p.peak = max(p.peak, kib)
+				return kib
 			}
 		}
 	}
+	return 0
 }
 
 // memory says how much memory the process has had.
@@ -142,8 +146,13 @@ func (p *process) memory() string {
 	p.look()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.peak == 0 {
-		return p.name + " ?"
+	return memory(p.name, p.peak)
+}
+
+// memory says how many KiB a process has had.
+func memory(name string, kib int) string {
+	if kib == 0 {
+		return name + " ?"
 	}
-	return fmt.Sprintf("%s %d MiB", p.name, p.peak>>10)
+	return fmt.Sprintf("%s %d MiB", name, kib>>10)
 }

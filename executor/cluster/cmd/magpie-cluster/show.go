@@ -86,7 +86,7 @@ func show(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	tell.say("run %s was submitted: %d calls", h.ID(), g.Len())
+	tell.say("run %s was submitted in %v: %d calls", h.ID(), time.Since(began).Round(time.Millisecond), g.Len())
 
 	during, over := context.WithCancel(ctx)
 	var beside sync.WaitGroup
@@ -115,17 +115,22 @@ func show(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ideal := time.Duration(o.tasks) * o.cost / time.Duration(o.workers*o.each)
-	tell.say("the result is right: %d partitions in %v, %.0f a second; %.2f of the ideal, which is %v", p.Parts,
-		took.Round(time.Millisecond), float64(p.Parts)/took.Seconds(), ideal.Seconds()/took.Seconds(), ideal)
+	tell.say("the result is right: %d partitions in %v, %.0f a second; %s", p.Parts, took.Round(time.Millisecond),
+		float64(p.Parts)/took.Seconds(), o.ofIdeal(took))
 	tell.say("memory: %s", s.memory())
 	tell.rest()
 	return nil
 }
 
+// ofIdeal compares a time with that of calls that cost nothing beside what they are told to take.
+func (o *options) ofIdeal(took time.Duration) string {
+	ideal := time.Duration(o.tasks) * o.cost / time.Duration(o.workers*o.each)
+	return fmt.Sprintf("%.3f of the ideal, which is %v", ideal.Seconds()/took.Seconds(), ideal)
+}
+
 // abandon cancels a run that nobody waits for, if its server goes on without this program.
 func (s *site) abandon(h *cluster.Handle, o options) error {
-	if o.url == "" {
+	if o.server.URL == "" {
 		return nil
 	}
 	const patience = 5 * time.Second
@@ -137,12 +142,9 @@ func (s *site) abandon(h *cluster.Handle, o options) error {
 // connect connects to the servers. Those that were started may take a while, and end if they cannot run.
 func (s *site) connect(ctx context.Context, o options) (*nats.Conn, error) {
 	for {
-		nc, err := nats.Connect(s.url, reconnect...)
-		switch {
-		case err == nil:
-			return nc, nil
-		case o.url != "":
-			return nil, fmt.Errorf("connect to %s: %w", redacted(o.url), err)
+		nc, err := s.server.Connect("magpie-cluster", soon)
+		if err == nil || o.server.URL != "" {
+			return nc, err
 		}
 		if err := errors.Join(s.broken(), context.Cause(ctx)); err != nil {
 			return nil, err
@@ -168,7 +170,7 @@ func (s *site) client(ctx context.Context, nc *nats.Conn, o options) (*cluster.C
 	defer cancel()
 	for {
 		c, err := cluster.NewClient(limit, nc, cluster.ClientConfig{Queue: queueOf(o.queue, o.servers), Target: o.target})
-		if err == nil || limit.Err() != nil || o.url != "" {
+		if err == nil || limit.Err() != nil || o.server.URL != "" {
 			return c, err
 		}
 		if err := s.broken(); err != nil {

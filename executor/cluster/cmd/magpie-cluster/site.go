@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 )
 
 // A site is the processes of a show.
 type site struct {
-	url     string
+	server  dial.Server
 	servers []*process
 	workers []*process
 	scratch string // a directory to be removed
@@ -20,22 +22,22 @@ type site struct {
 
 // begin starts the processes.
 func begin(o options, out io.Writer) (s *site, err error) {
-	s = &site{url: o.url}
+	s = &site{server: o.server}
 	defer func() {
 		if err != nil {
 			s.end()
 		}
 	}()
-	if o.url == "" {
+	if o.server.URL == "" {
 		if err := s.beginServers(o, out); err != nil {
 			return s, err
 		}
 	}
 	for i := range o.workers {
 		name := "worker" + strconv.Itoa(i+1)
-		p := &process{name: name, out: out, args: []string{"worker", "-nats", s.url, "-queue", o.queue,
-			"-replicas", strconv.Itoa(o.servers), "-name", name, "-each", strconv.Itoa(o.each),
-			"-slots", strconv.Itoa(o.slots)}}
+		p := &process{name: name, out: out, env: []string{s.server.Env()}, args: append([]string{"worker",
+			"-queue", o.queue, "-replicas", strconv.Itoa(o.servers), "-name", name, "-each", strconv.Itoa(o.each),
+			"-slots", strconv.Itoa(o.slots)}, s.server.Args()...)}
 		s.workers = append(s.workers, p)
 		if err := p.start(); err != nil {
 			return s, err
@@ -72,7 +74,7 @@ func (s *site) beginServers(o options, out io.Writer) error {
 			return err
 		}
 	}
-	s.url = strings.Join(urls, ",")
+	s.server.URL = strings.Join(urls, ",")
 	return nil
 }
 
@@ -102,9 +104,9 @@ func (s *site) end() {
 	}
 }
 
-// memory says how much memory the processes have had.
+// memory says how much memory the processes have had. The submitter is this one.
 func (s *site) memory() string {
-	var all []string
+	all := []string{memory("submitter", peak(os.Getpid()))}
 	for _, p := range append(s.servers, s.workers...) {
 		all = append(all, p.memory())
 	}

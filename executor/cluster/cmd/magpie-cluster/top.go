@@ -13,12 +13,14 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 )
 
 // top prints who serves a queue, what waits in it and what runs where, again and again.
 func top(ctx context.Context, args []string, out io.Writer) error {
 	f := flag.NewFlagSet("top", flag.ContinueOnError)
-	url := f.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
+	var server dial.Server
+	server.AddFlags(f, "the `URL` of the server; the default is NATS_URL")
 	queue := f.String("queue", "default", "the `name` of the queue")
 	every := f.Duration("every", time.Second, "how often")
 	once := f.Bool("once", false, "print it once")
@@ -26,14 +28,14 @@ func top(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	switch {
-	case *url == "":
+	case server.URL == "":
 		return refuse("no server: set NATS_URL, or -nats")
 	case *every <= 0:
 		return refuse("-every must be positive")
 	}
-	nc, err := nats.Connect(*url, nats.MaxReconnects(-1))
+	nc, err := server.Connect("magpie-cluster top")
 	if err != nil {
-		return fmt.Errorf("connect to %s: %w", redacted(*url), err)
+		return err
 	}
 	defer nc.Close()
 	if err := isThere(ctx, nc, *queue); err != nil {

@@ -1,8 +1,9 @@
 // Command magpie-worker is a worker of a queue, to be copied: put your own functions into functions.go. A program that
 // submits graphs registers the same functions.
 //
-// It connects to the server of NATS_URL, and runs until it gets an interrupt or SIGTERM. It then finishes what it has
-// within -grace, or gives it back. With -http it serves its metrics for Prometheus at /metrics, the pages of package
+// It connects to the server of NATS_URL. While there is none, it says so and tries again every five seconds. What time
+// does not mend ends it, as a wrong password. It runs until it gets an interrupt or SIGTERM. It then finishes what it
+// has within -grace, or gives it back. With -http it serves its metrics for Prometheus at /metrics, the pages of package
 // httpdebug at /debug/magpie/, and those of package expvar, but for its arguments, at /debug/vars.
 package main
 
@@ -15,7 +16,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"regexp"
 	"syscall"
 	"time"
 
@@ -23,6 +23,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 )
 
 func main() {
@@ -36,10 +37,8 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("magpie-worker", flag.ContinueOnError)
-	url := flags.String("nats", os.Getenv("NATS_URL"), "the `URL` of the server; the default is NATS_URL")
-	creds := flags.String("creds", "", "a `file` with the credentials of the user, if the server asks for them")
-	ca := flags.String("ca", "", "a `file` with the authority that has signed the server's certificate, if it is your own")
-	inbox := flags.String("inbox", "_INBOX", "the `prefix` that the user may listen on")
+	var server dial.Server
+	server.AddFlags(flags, "the `URL` of the server; the default is NATS_URL")
 	queue := flags.String("queue", "default", "the `name` of the queue")
 	replicas := flags.Int("replicas", 0, "how many servers hold the queue, if this worker is the first to open it; 0: one")
 	name := flags.String("name", "", "the `name` of this worker; the default is that of the machine and a random part")
@@ -57,36 +56,33 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("%w (-h lists the flags)", err)
 	case flags.NArg() > 0:
 		return fmt.Errorf("%q is not a flag (-h lists the flags)", flags.Arg(0))
-	case *url == "":
+	case server.URL == "":
 		return errors.New("no server: set NATS_URL, or -nats")
 	}
-	opts := []nats.Option{nats.Name("magpie-worker"), nats.MaxReconnects(-1), nats.CustomInboxPrefix(*inbox)}
-	if *creds != "" {
-		opts = append(opts, nats.UserCredentials(*creds))
-	}
-	if *ca != "" {
-		opts = append(opts, nats.RootCAs(*ca))
-	}
-	nc, err := nats.Connect(*url, opts...)
-	if err != nil {
-		return fmt.Errorf("connect to %s: %w%s", secret.ReplaceAllString(*url, "…@"), err, howToLogIn(err))
-	}
-	defer nc.Close()
 	ex, err := executor.New(executor.Config{})
 	if err != nil {
 		return err
 	}
 	defer ex.Close()
-	w, err := cluster.NewWorker(ctx, nc, ex, functions(), cluster.WorkerConfig{
-		Queue:  cluster.Queue{Name: *queue, Replicas: *replicas},
-		Name:   *name,
-		Slots:  *slots,
-		Grace:  *grace,
-		Report: func(err error) { log.Print(err) },
+	report := func(err error) { log.Print(err) }
+	var w *cluster.Worker
+	nc, err := server.Await(ctx, "magpie-worker", report, func(nc *nats.Conn) error {
+		w, err = cluster.NewWorker(ctx, nc, ex, functions(), cluster.WorkerConfig{
+			Queue:  cluster.Queue{Name: *queue, Replicas: *replicas},
+			Name:   *name,
+			Slots:  *slots,
+			Grace:  *grace,
+			Report: report,
+		})
+		return err
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil // it was stopped before there was a server
+	case err != nil:
 		return err
 	}
+	defer nc.Close()
 	defer w.Close()
 	if *pages != "" {
 		stop, err := serveAt(*pages, ex, w)
@@ -98,18 +94,3 @@ func run(ctx context.Context, args []string) error {
 	log.Printf("worker %s serves queue %s of %s", w.Name(), *queue, nc.ConnectedUrlRedacted())
 	return w.Run(ctx)
 }
-
-// howToLogIn says what is to be set after a server has refused the user, and is "" after another error.
-func howToLogIn(err error) string {
-	for _, refused := range []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthRevoked,
-		nats.ErrAccountAuthExpired} {
-		if errors.Is(err, refused) {
-			return ": the server refuses the user: -nats, or NATS_URL, must have the password, as in " +
-				"nats://USER:PASSWORD@HOST, or -creds must name a file with credentials that are valid"
-		}
-	}
-	return ""
-}
-
-// secret is what is not printed of a URL.
-var secret = regexp.MustCompile(`[^/@,]+@`)

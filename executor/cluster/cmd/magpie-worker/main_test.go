@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -100,22 +101,38 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
+// TestWaits: without a server the program says so, without the password, and an interrupt ends it.
+func TestWaits(t *testing.T) {
+	var said lines
+	log.SetOutput(&said)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	for _, url := range []string{"nats://a:secret@127.0.0.1:1", "a:secret@127.0.0.1:1"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- run(ctx, []string{"-nats", url}) }()
+		want := "connect to " + strings.Replace(url, "a:secret", "…", 1) + ": "
+		require.Eventually(t, func() bool { return strings.Contains(said.String(), want) }, time.Minute, time.Millisecond)
+		cancel()
+		require.NoError(t, <-ended)
+	}
+	require.Contains(t, said.String(), "the next try is in 5s")
+	require.NotContains(t, said.String(), "secret")
+}
+
 // TestRefusals: what cannot work is an error that says why.
 func TestRefusals(t *testing.T) {
 	t.Setenv("NATS_URL", "")
 	require.ErrorContains(t, run(t.Context(), nil), "set NATS_URL, or -nats")
-	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1"}), "connect to nats://127.0.0.1:1")
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-creds", "none"}), "none")
 	require.ErrorContains(t, run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "words"}),
 		`"words" is not a flag (-h lists the flags)`)
 	err := run(t.Context(), []string{"-grace", "x"})
 	require.ErrorContains(t, err, "for flag -grace: parse error (-h lists the flags)")
-	err = run(t.Context(), []string{"-nats", "nats://a:secret@127.0.0.1:1"})
-	require.ErrorContains(t, err, "connect to nats://…@127.0.0.1:1: ")
-	err = run(t.Context(), []string{"-nats", "a:secret@127.0.0.1:1"})
-	require.ErrorContains(t, err, "connect to …@127.0.0.1:1: ")
 	err = run(t.Context(), []string{"-nats", "nats://127.0.0.1:1", "-ca", filepath.Join(t.TempDir(), "none")})
 	require.ErrorIs(t, err, os.ErrNotExist)
+	at, ca := served.Secure(t, "../../setup")
+	err = run(t.Context(), []string{"-nats", "tls://albums:wrong@" + at, "-ca", ca})
+	require.ErrorContains(t, err, "connect to tls://…@"+at+": ")
 	s := served.Start(t, embedded.Config{Listen: "127.0.0.1:0"})
 	err = run(t.Context(), []string{"-nats", s.URL(), "-http", "127.0.0.1:none"})
 	require.ErrorContains(t, err, "-http: ")

@@ -72,7 +72,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	defer s.Close()
 	cache, err := makeCache(ctx, s.JetStream(), c.Replicas)
 	if err != nil {
-		return err
+		return site.Why(s.JetStream(), err)
 	}
 	b := newBuild(*dir, targets, cache)
 	if err := b.add(ctx, goals); err != nil {

@@ -112,6 +112,23 @@ func TestCache(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(other, "site/jay.html"))
 }
 
+// TestSecured: the example runs with TLS and the users of setup/accounts.conf, in processes of its own.
+func TestSecured(t *testing.T) {
+	shell(t)
+	at, ca := served.Secure(t, "../../setup")
+	for user, inbox := range map[string]string{"albums": "_INBOX", "reports": "_INBOX_reports"} {
+		t.Setenv("NATS_URL", "tls://"+user+":secret@"+at)
+		dir := t.TempDir()
+		require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/site")))
+		args := []string{"-ca", ca, "-inbox", inbox, "-queue", user, "-workers", "2", "-C", dir}
+		for _, want := range []string{"7 run, 0 from the cache", "0 run, 7 from the cache"} {
+			var out strings.Builder
+			require.NoError(t, run(t.Context(), args, &out), out.String())
+			require.Contains(t, out.String(), want)
+		}
+	}
+}
+
 // TestExecutable: what a command has made executable is that afterwards, though the same file was there and was not.
 func TestExecutable(t *testing.T) {
 	if runtime.GOOS == "windows" {

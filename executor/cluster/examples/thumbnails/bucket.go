@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/magpie-go/magpie/executor/cluster/examples/internal/site"
 )
 
 // A bucket has the photographs of one run, by their numbers.
@@ -25,7 +27,7 @@ func newBucket(ctx context.Context, js jetstream.JetStream, replicas int) (*buck
 		Bucket: name, TTL: 24 * time.Hour, Replicas: replicas,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("make bucket %s: %w", name, err)
+		return nil, fmt.Errorf("make bucket %s: %w", name, site.Why(js, err))
 	}
 	return &bucket{name, js, store}, nil
 }

@@ -127,6 +127,25 @@ func TestThumbnails(t *testing.T) {
 	require.NotContains(t, string(index), "old.png")
 }
 
+// TestSecured: the example runs with TLS as the user albums of setup/accounts.conf. As reports, who may make no bucket,
+// it ends with an error.
+func TestSecured(t *testing.T) {
+	scratch(t)
+	at, ca := served.Secure(t, "../../setup")
+	t.Setenv(dies, filepath.Join(t.TempDir(), "died"))
+	photos := t.TempDir()
+	paint(t, filepath.Join(photos, "a.png"), 10, 10)
+	args := []string{"-ca", ca, "-workers", "2", "-o", t.TempDir()}
+	t.Setenv("NATS_URL", "tls://albums:secret@"+at)
+	var out strings.Builder
+	require.NoError(t, run(t.Context(), append(args, photos), &out), out.String())
+	require.Contains(t, out.String(), "1 thumbnails")
+	t.Setenv("NATS_URL", "tls://reports:secret@"+at)
+	err := run(t.Context(), append(args, "-inbox", "_INBOX_reports", "-queue", "reports", photos), &out)
+	require.ErrorContains(t, err, "make bucket thumbnails-")
+	require.ErrorContains(t, err, `Permissions Violation for Publish to "$JS.API.STREAM.CREATE.OBJ_thumbnails-`)
+}
+
 // TestInterrupt: an interrupt ends the program, and leaves nothing on the server but its queue.
 func TestInterrupt(t *testing.T) {
 	scratch(t)

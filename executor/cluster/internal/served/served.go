@@ -83,6 +83,12 @@ func Other(t testing.TB, opts *server.Options) *server.Server {
 	if opts.DontListen = opts.Host == ""; !opts.DontListen {
 		opts.Port = server.RANDOM_PORT
 	}
+	return start(t, opts)
+}
+
+// start starts a server that is stopped with the test.
+func start(t testing.TB, opts *server.Options) *server.Server {
+	t.Helper()
 	ns, err := server.NewServer(opts)
 	require.NoError(t, err)
 	go ns.Start()

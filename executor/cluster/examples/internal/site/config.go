@@ -2,20 +2,15 @@ package site
 
 import (
 	"flag"
-	"fmt"
-	"os"
-	"regexp"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/magpie-go/magpie/executor/cluster"
+	"github.com/magpie-go/magpie/executor/cluster/dial"
 )
 
 // A Config says which site a program uses.
 type Config struct {
-	URL      string // of the server, "" for one inside this process
-	CA       string // a file with the authority that has signed its certificate, "" for those of the system
+	Server   dial.Server // its URL is "" for a server inside this process
 	Queue    string
 	Replicas int           // of the streams and buckets that this process makes
 	Workers  int           // processes to start; 0 is four if the server is inside this process
@@ -33,9 +28,7 @@ func (c *Config) AddFlags(f *flag.FlagSet) {
 
 // addQueueFlags adds the flags that say which queue it is.
 func (c *Config) addQueueFlags(f *flag.FlagSet) {
-	f.StringVar(&c.URL, "nats", os.Getenv("NATS_URL"),
-		"the `URL` of a server; or NATS_URL; without both one runs inside the program")
-	f.StringVar(&c.CA, "ca", "", "a `file` with the authority that has signed the server's certificate")
+	c.Server.AddFlags(f, "the `URL` of a server; or NATS_URL; without both one runs inside the program")
 	f.StringVar(&c.Queue, "queue", c.Queue, "the `name` of the queue")
 	f.IntVar(&c.Replicas, "replicas", 0,
 		"how many `servers` hold the queue, if this program is the first to open it; 0: one")
@@ -45,19 +38,3 @@ func (c *Config) addQueueFlags(f *flag.FlagSet) {
 func (c *Config) queue() cluster.Queue {
 	return cluster.Queue{Name: c.Queue, Replicas: c.Replicas, Lease: 2 * time.Second}
 }
-
-// connect connects to the server, and again whenever the connection is lost.
-func (c *Config) connect() (*nats.Conn, error) {
-	opts := []nats.Option{nats.MaxReconnects(-1)}
-	if c.CA != "" {
-		opts = append(opts, nats.RootCAs(c.CA))
-	}
-	nc, err := nats.Connect(c.URL, opts...)
-	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", password.ReplaceAllString(c.URL, "…@"), err)
-	}
-	return nc, nil
-}
-
-// password is what is not printed of a URL.
-var password = regexp.MustCompile(`[^/@,]+@`)

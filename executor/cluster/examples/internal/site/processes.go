@@ -35,9 +35,9 @@ func (w *workers) start(c Config, dir string) error {
 	}
 	each := max(1, runtime.NumCPU()/c.Workers)
 	for i := range c.Workers {
-		p := exec.Command(self, "worker", "-child", "-queue", c.Queue, "-ca", c.CA, "-each", strconv.Itoa(each),
-			"-replicas", strconv.Itoa(c.Replicas))
-		p.Env = append(os.Environ(), "NATS_URL="+c.URL, "TMPDIR="+dir) // a URL may have a password: no argument
+		p := exec.Command(self, append([]string{"worker", "-child", "-queue", c.Queue, "-each", strconv.Itoa(each),
+			"-replicas", strconv.Itoa(c.Replicas)}, c.Server.Args()...)...)
+		p.Env = append(os.Environ(), c.Server.Env(), "TMPDIR="+dir)
 		p.Stderr = os.Stderr
 		input, err := p.StdinPipe()
 		if err != nil {

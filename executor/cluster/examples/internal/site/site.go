@@ -47,7 +47,7 @@ func (s *Site) start(ctx context.Context, c Config) (err error) {
 	if s.scratch, err = os.MkdirTemp("", "magpie-"); err != nil {
 		return err
 	}
-	if c.URL == "" {
+	if c.Server.URL == "" {
 		c.Workers = cmp.Or(c.Workers, 4)
 		token := rand.Text() // for this process and its own, and for no other user of the machine
 		s.server, err = embedded.Start(ctx, embedded.Config{
@@ -58,9 +58,9 @@ func (s *Site) start(ctx context.Context, c Config) (err error) {
 		if err != nil {
 			return err
 		}
-		c.URL = strings.Replace(s.server.URL(), "//", "//"+token+"@", 1)
+		c.Server.URL = strings.Replace(s.server.URL(), "//", "//"+token+"@", 1)
 	}
-	if s.nc, err = c.connect(); err != nil {
+	if s.nc, err = c.Server.Connect(c.Queue); err != nil {
 		return err
 	}
 	if s.js, err = jetstream.New(s.nc); err != nil {
@@ -79,6 +79,15 @@ func (s *Site) start(ctx context.Context, c Config) (err error) {
 
 // JetStream returns the server's streams and buckets.
 func (s *Site) JetStream() jetstream.JetStream { return s.js }
+
+// Why returns the error of a call to the server, and what the server has told the connection if the user may not make
+// the call: it then does not answer.
+func Why(js jetstream.JetStream, err error) error {
+	if last := js.Conn().LastError(); err != nil && errors.Is(last, nats.ErrPermissionViolation) {
+		return fmt.Errorf("%w: the user may not do this: %w", err, last)
+	}
+	return err
+}
 
 // Run runs a graph on the workers, and prints to out how far it is. If ctx ends, the run is cancelled.
 func (s *Site) Run(ctx context.Context, g *cluster.Graph, out io.Writer) (*cluster.Results, error) {

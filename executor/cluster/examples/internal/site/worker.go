@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/magpie-go/magpie/executor"
@@ -26,7 +27,7 @@ func Work(
 	each := f.Int("each", 0, "how many `calls` run at the same time; 0: one for each CPU")
 	child := f.Bool("child", false, "end with the standard input, as the processes that -workers starts")
 	_ = f.Parse(args) // exits if it fails
-	if c.URL == "" {
+	if c.Server.URL == "" {
 		return errors.New("a worker needs a server: set NATS_URL, or -nats")
 	}
 	var grace time.Duration // the default
@@ -40,28 +41,32 @@ func Work(
 			cancel()
 		}()
 	}
-	nc, err := c.connect()
-	if err != nil {
-		return err
-	}
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return err
-	}
 	ex, err := executor.New(executor.Config{Workers: *each})
 	if err != nil {
 		return err
 	}
 	defer ex.Close()
-	w, err := cluster.NewWorker(ctx, nc, ex, functions(js), cluster.WorkerConfig{
-		Queue:  c.queue(),
-		Grace:  grace,
-		Report: func(err error) { log.Print(err) },
+	report := func(err error) { log.Print(err) }
+	var w *cluster.Worker
+	nc, err := c.Server.Await(ctx, queue+" worker", report, func(nc *nats.Conn) error {
+		js, err := jetstream.New(nc)
+		if err != nil {
+			return err
+		}
+		w, err = cluster.NewWorker(ctx, nc, ex, functions(js), cluster.WorkerConfig{
+			Queue:  c.queue(),
+			Grace:  grace,
+			Report: report,
+		})
+		return err
 	})
-	if err != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
+		return nil // it was stopped before there was a server
+	case err != nil:
 		return err
 	}
+	defer nc.Close()
 	if !*child {
 		log.Printf("worker %s serves queue %s of %s", w.Name(), c.Queue, nc.ConnectedUrlRedacted())
 	}
