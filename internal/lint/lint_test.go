@@ -234,6 +234,11 @@ func TestNestedModuleRuleBites(t *testing.T) {
 	const library = "module " + module + "/a/x\n\ngo 1.26.0\n\nrequire (\n\t" + module + " v0.0.0\n)\n\n" +
 		"replace " + module + " => ../..\n"
 	require.Empty(t, nestedModule("a/x", library))
+	within := strings.NewReplacer("/a/x", "/a/internal/x", "../..", "../../..").Replace(library)
+	other := "replace " + module + "/b => ../../../b\n"
+	require.Empty(t, nestedModule("a/internal/x", within+other))
+	require.NotEmpty(t, nestedModule("a/internal/x", within+"replace c => ../../../b\n"))
+	require.NotEmpty(t, nestedModule("a/x", library+other))
 	for name, goMod := range map[string]string{
 		"another folder":         strings.Replace(library, "../..", "..", 1),
 		"another replacement":    library + "\nreplace b => ../b\n",

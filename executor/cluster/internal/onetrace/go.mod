@@ -35,8 +35,8 @@ require (
 	golang.org/x/time v0.16.0 // indirect
 )
 
-replace (
-	github.com/magpie-go/magpie => ../../../..
-	github.com/magpie-go/magpie/executor/cluster => ../..
-	github.com/magpie-go/magpie/executor/metrics/otel => ../../../metrics/otel
-)
+replace github.com/magpie-go/magpie => ../../../..
+
+replace github.com/magpie-go/magpie/executor/cluster => ../..
+
+replace github.com/magpie-go/magpie/executor/metrics/otel => ../../../metrics/otel
