@@ -66,7 +66,6 @@ func awaitServers(ctx context.Context, s *dial.Server) (*nats.Conn, error) {
 		if err == nil || ctx.Err() != nil {
 			return nc, err
 		}
-		log.Print(err)
 		pause(ctx)
 	}
 }
