@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,6 +28,16 @@ func TestCluster(t *testing.T) {
 		require.Equal(t, want, status)
 		require.Equal(t, status != exitOK, stderr != "", stderr)
 	}
+}
+
+// In a checkout the command is built, and runs.
+func TestClusterIsBuilt(t *testing.T) {
+	if testkit.Quick() {
+		t.Skip("MAGPIE_TESTS=medium runs it: it builds a server")
+	}
+	stdout, stderr, status := wsbench("cluster", "run", "-tasks", "20", "-workers", "1")
+	require.Equal(t, exitOK, status, stderr)
+	require.Contains(t, stdout+stderr, "the result is right")
 }
 
 func TestCheckout(t *testing.T) {

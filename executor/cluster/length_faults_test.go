@@ -114,13 +114,26 @@ func storeLost(ctx context.Context, b *battle) {
 	p.start()
 }
 
-// storeDamaged: files of one server are damaged while it is down. If it then refuses to start, its store is removed, as
-// a person would.
+// storeDamaged: files with messages of the queue are damaged.
 func storeDamaged(ctx context.Context, b *battle) {
+	b.damaged(ctx, func(path string) bool {
+		return strings.HasSuffix(path, ".blk") && strings.Contains(path, b.queue.Name)
+	})
+}
+
+// filesDamaged: files of all kinds are damaged: messages and their index, consumers, the logs, snapshots and votes of
+// the groups that replicate them, and what says which streams and consumers there are.
+func filesDamaged(ctx context.Context, b *battle) {
+	b.damaged(ctx, func(string) bool { return true })
+}
+
+// damaged damages half of some files of one server while it is down. If it then refuses to start, its store is removed,
+// as a person would.
+func (b *battle) damaged(ctx context.Context, is func(path string) bool) {
 	p := b.server()
 	p.kill()
 	_ = filepath.WalkDir(p.fields.(*serverPart).Dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".blk") && strings.Contains(path, b.queue.Name) && b.rnd.IntN(2) == 0 {
+		if err == nil && !d.IsDir() && is(path) && b.rnd.IntN(2) == 0 {
 			b.damage(path)
 		}
 		return nil
@@ -128,6 +141,7 @@ func storeDamaged(ctx context.Context, b *battle) {
 	p.start()
 	for range 20 {
 		if !p.alive() {
+			b.t.Logf("%s does not start with its store, and gets a new one", p.name)
 			b.remove(p)
 			p.start()
 			return

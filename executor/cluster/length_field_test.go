@@ -75,20 +75,7 @@ func (f *field) connect(ctx context.Context) *nats.Conn {
 func (f *field) messages(ctx context.Context, queue string) (work, records, objects uint64, err error) {
 	nc := f.connect(ctx)
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	for name, n := range map[string]*uint64{
-		"magpie-work-" + queue: &work, "KV_magpie-" + queue: &records, "magpie-objects-" + queue: &objects,
-	} {
-		st, err := js.Stream(ctx, name)
-		if err != nil {
-			return 0, 0, 0, err
-		}
-		*n = st.CachedInfo().State.Msgs
-	}
-	return work, records, objects, nil
+	return left(ctx, nc, queue)
 }
 
 // keep is how long the queues of fields keep records: longer than runs take. The last check waits for twice as long.

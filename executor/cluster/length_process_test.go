@@ -110,6 +110,7 @@ type workerPart struct {
 	Slots   int
 	Slow    time.Duration
 	Doubles bool // it publishes twice, and forgets to acknowledge
+	Skewed  bool // its clock is not that of the server
 }
 
 func (p *workerPart) play(ctx context.Context) error {
@@ -139,6 +140,9 @@ func (p *workerPart) play(ctx context.Context) error {
 		var was sync.Map
 		c = c.Between(func(s protocol.Store) protocol.Store { return &twice{s, &was} },
 			func(d protocol.Delivery) protocol.Delivery { return &forgetful{d} })
+	}
+	if p.Skewed {
+		c = c.Between(nil, func(d protocol.Delivery) protocol.Delivery { return &skewed{d} })
 	}
 	for {
 		w, err := cluster.NewWorker(ctx, nc, ex, f.Registry, c)

@@ -33,7 +33,8 @@ type lengthPlan struct {
 	disk    bool // the store is on a small disk
 	harsh   bool // servers may lose what they have acknowledged: runs may be lost, but never have wrong results
 	worker  workerPart
-	mortal  bool // workers kill themselves, and are started again
+	mortal  bool          // workers kill themselves, and are started again
+	limit   time.Duration // the deadline of runs; 0: none
 	options func(seed uint64) clustertest.Options
 	submit  func(ctx context.Context, b *battle, r *clustertest.Random, seed uint64, id string) (*cluster.Handle, error)
 	during  func(ctx context.Context, b *battle, h *cluster.Handle)
@@ -58,6 +59,9 @@ var lengthPlans = []lengthPlan{
 	{name: "server killed, each write synced", servers: 1, sync: true, every: seldom, fault: serverKilled},
 	{name: "server hangs", servers: 1, every: seldom, fault: serverHangs},
 	{name: "full disk", servers: 1, disk: true, every: seldom, fault: diskFull},
+	{name: "full disk, each write synced", servers: 1, disk: true, sync: true, every: seldom, fault: diskFull},
+	{name: "clocks that differ", servers: 1, every: often, fault: mixed(workerKilled, workerSlow, cuts, serverKilled),
+		worker: workerPart{Skewed: true}, limit: skewedDeadline},
 	{name: "large values", servers: 1, every: often, fault: mixed(workerKilled, cuts, serverKilled),
 		options: func(uint64) clustertest.Options { return clustertest.Options{Bytes: 1 << 20} }},
 	{name: "poison", servers: 1, mortal: true, worker: workerPart{Slots: 1},
@@ -82,11 +86,14 @@ var lengthPlans = []lengthPlan{
 	{name: "leader of three killed", servers: 3, every: quorum, fault: leaderKilled},
 	{name: "one of three, then the leader", servers: 3, every: quorum, fault: oneThenLeader},
 	{name: "all three killed", servers: 3, every: quorum, fault: allServersKilled},
+	{name: "all three killed, each write synced", servers: 3, sync: true, every: quorum, fault: allServersKilled},
 	{name: "leader of three hangs", servers: 3, every: quorum, fault: serverHangs},
 	{name: "three, and workers and connections", servers: 3, every: seldom, fault: mixed(workerKilled, workerSlow,
 		workerCutOff, cuts, leaderKilled)},
 	{name: "store of one of three lost", servers: 3, harsh: true, every: quorum, fault: storeLost, during: resumed},
 	{name: "store of one of three damaged", servers: 3, harsh: true, every: quorum, fault: storeDamaged, during: resumed},
+	{name: "any file of one of three damaged", servers: 3, harsh: true, every: quorum, fault: filesDamaged,
+		during: resumed},
 }
 
 // cancelled cancels a run from three sides.
@@ -387,7 +394,7 @@ func (p *lengthPlan) submitted(ctx context.Context, b *battle, r *clustertest.Ra
 		if p.submit != nil {
 			h, err = p.submit(ctx, b, r, seed, id)
 		} else {
-			h, err = b.client.Submit(ctx, r.Graph, cluster.Submission{ID: id})
+			h, err = b.client.Submit(ctx, r.Graph, cluster.Submission{ID: id, Deadline: p.limit})
 		}
 		if err == nil || !sleep(ctx, 100*time.Millisecond) {
 			return h, err

@@ -17,6 +17,13 @@ import (
 type counted struct {
 	protocol.Store
 	gets, creates, updates, posts atomic.Int64
+	publishes                     atomic.Int64 // each of one post or more, at the same time
+}
+
+// trips returns how many round trips the calls were, beside objects and dead letters. A worker has most plans in its
+// cache.
+func (c *counted) trips() int64 {
+	return c.gets.Load() + c.creates.Load() + c.updates.Load() + c.publishes.Load()
 }
 
 func (c *counted) Get(ctx context.Context, keys ...string) ([]protocol.Record, error) {
@@ -36,6 +43,7 @@ func (c *counted) Update(ctx context.Context, key string, value []byte, revision
 
 func (c *counted) Publish(ctx context.Context, posts ...protocol.Post) error {
 	c.posts.Add(int64(len(posts)))
+	c.publishes.Add(1)
 	return c.Store.Publish(ctx, posts...)
 }
 

@@ -129,7 +129,7 @@ var layers = []layer{
 		step:     count("^TestRandom$", 500),
 	},
 	{
-		name: "cluster-faults", what: "random graphs on processes with faults", goal: 27_000, // a piece for each plan
+		name: "cluster-faults", what: "random graphs on processes with faults", goal: 31_000, // a piece for each plan
 		packages: []string{"./executor/cluster"},
 		step:     count("^TestFaultsOfOnePlan$", 1_000),
 	},
@@ -164,6 +164,18 @@ var layers = []layer{
 	{
 		name: "fuzz-programs", what: "fuzz executions of programs of all kinds of tasks", goal: million,
 		packages: []string{"./graph"}, step: fuzz("FuzzDynamic", million/20),
+	},
+	{
+		name: "fuzz-cluster-records", what: "fuzz executions of the readers of messages and records", goal: million,
+		packages: []string{"./executor/cluster/internal/wire"}, step: fuzz("FuzzDecode", million/10),
+	},
+	{
+		name: "fuzz-cluster-graphs", what: "fuzz executions of the reader of graphs for a cluster", goal: million,
+		packages: []string{"./executor/cluster"}, step: fuzz("FuzzGraphJSON", million/10),
+	},
+	{
+		name: "fuzz-cluster-split", what: "fuzz executions of the cut into partitions", goal: million,
+		packages: []string{"./executor/cluster/internal/split"}, step: fuzz("FuzzSplit", million/10),
 	},
 	{
 		name: "soak", what: "tasks under stress", goal: 10_000 * million,

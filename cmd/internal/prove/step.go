@@ -143,12 +143,13 @@ func command(name string, args ...string) step {
 
 var fuzzLine = regexp.MustCompile(`(?m)^fuzz: elapsed: .*, execs: (\d+) `)
 
-// fuzz returns a step in which go's fuzzer continues from the corpus in its cache.
+// fuzz returns a step in which go's fuzzer continues from the corpus in its cache. It runs in the package's folder, which
+// may be in a nested module.
 func fuzz(target string, piece int64) step {
 	return func(ctx context.Context, l *lab, y *layer, r *record) error {
 		for _, pkg := range y.packages {
-			out, err := l.run(ctx, ".", nil, "go", "test", "-run", "^$", "-fuzz", "^"+target+"$",
-				"-fuzztime", fmt.Sprintf("%dx", min(piece, y.goal-r.Done)), pkg)
+			out, err := l.run(ctx, pkg, nil, "go", "test", "-run", "^$", "-fuzz", "^"+target+"$",
+				"-fuzztime", fmt.Sprintf("%dx", min(piece, y.goal-r.Done)), ".")
 			if err != nil {
 				return err
 			}
