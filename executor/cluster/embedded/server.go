@@ -25,8 +25,8 @@ const clusterName = "magpie"
 // randomPort asks the server for a free port.
 const randomPort = -1
 
-// Start starts a server, and returns when it takes connections. If it returns an error, nothing is left behind but the
-// store directory.
+// Start starts a server, and returns when it takes connections. If ctx ends before, it returns when the server has read
+// its store. If it returns an error, nothing is left behind but the store directory.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	host, port, err := c.check()
 	if err != nil {
@@ -61,8 +61,13 @@ func Start(ctx context.Context, c Config) (*Server, error) {
 	}
 	log := newLog(c.Log)
 	ns.SetLoggerV2(log, false, false, false)
-	go ns.Start()
+	started := make(chan struct{})
+	go func() {
+		defer close(started)
+		ns.Start()
+	}()
 	if err := ready(ctx, ns, log); err != nil {
+		<-started // it would go on to write to the store of a server that is shut down
 		ns.Shutdown()
 		ns.WaitForShutdown()
 		dir.unlock()
