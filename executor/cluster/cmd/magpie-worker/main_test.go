@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 // TestWrongPassword: a server that refuses the user is an error that says which flags have the password, and not what
 // it was.
 func TestWrongPassword(t *testing.T) {
-	s := served.Other(t, &server.Options{JetStream: true, Host: "127.0.0.1",
+	s := served.Other(t, &server.Options{JetStream: true, Host: "127.0.0.1", AuthTimeout: 60,
 		Users: []*server.User{{Username: "magpie", Password: "right"}}})
 	for _, user := range []string{"", "magpie:wrong@", "nobody:right@"} {
 		t.Setenv("NATS_URL", "nats://"+user+s.Addr().String())
