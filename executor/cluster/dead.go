@@ -32,7 +32,7 @@ type DeadLetter struct {
 }
 
 // DeadLetters returns the dead letters of the queue, those first that were given up first. They stay until they are
-// removed. An error is the last that it gives. Each costs a message, and reads the plan of its run.
+// removed. An error is the last that it gives. Each letter costs a message, and a read of the plan of its run.
 //
 //	for letter, err := range client.DeadLetters(ctx) {
 //		…
@@ -119,10 +119,10 @@ var ErrNoLetter = errors.New("cluster: there is no dead letter with that ID")
 func (c *Client) RemoveDeadLetter(ctx context.Context, id uint64) error {
 	err := c.q.RemoveLetter(ctx, id)
 	if errors.Is(err, jet.ErrNoLetter) {
-		err = ErrNoLetter
+		return fmt.Errorf("%w: %d", ErrNoLetter, id)
 	}
 	if err != nil {
-		return fmt.Errorf("cluster: remove dead letter %d: %w", id, err)
+		return fmt.Errorf("cluster: %w", err)
 	}
 	return nil
 }

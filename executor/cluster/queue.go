@@ -12,7 +12,7 @@ import (
 )
 
 // A Queue says which queue a [Client] or a [Worker] uses. The first of them to come makes its streams, and the others
-// find them as they are: of their Queue only the name counts. What it says otherwise is told to their Report.
+// find them as they are: of their Queue only the name counts. Their Report is told how it differs otherwise.
 type Queue struct {
 	_ [0]func() // no comparisons, so that a field of any type may be added
 
@@ -37,7 +37,7 @@ const (
 	minLease = 100 * time.Millisecond
 )
 
-// open opens the queue. report is told what it is not as q asks for.
+// open opens the queue. report is told where it differs from what q asks for.
 func (q Queue) open(ctx context.Context, nc *nats.Conn, report func(error)) (*jet.Queue, error) {
 	c := jet.Config{
 		Queue:    cmp.Or(q.Name, "default"),
@@ -54,7 +54,7 @@ func (q Queue) open(ctx context.Context, nc *nats.Conn, report func(error)) (*je
 		return nil, err
 	}
 	if others := q.others(opened.Config()); len(others) > 0 {
-		report(fmt.Errorf("queue %s: %s: the first who has opened it has decided that; to change it, stop its workers and "+
+		report(fmt.Errorf("queue %s: %s: its first user has decided that; to change it, stop its workers and "+
 			"clients, and remove its streams, with all runs and dead letters: %s", c.Queue, strings.Join(others, "; "),
 			strings.Join(opened.StreamNames(), ", ")))
 	}

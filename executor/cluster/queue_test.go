@@ -30,7 +30,7 @@ func TestOtherQueue(t *testing.T) {
 	require.Empty(t, open(cluster.Queue{Name: "q", Replicas: 1, Keep: time.Hour, Lease: 30 * time.Second}), "the same")
 	told := open(cluster.Queue{Name: "q", Replicas: 3, Keep: time.Hour})
 	require.Len(t, told, 1)
-	require.Contains(t, told[0], "cluster: queue q: Replicas is 1, and 3 was asked for: the first who has opened it")
+	require.Contains(t, told[0], "cluster: queue q: Replicas is 1, and 3 was asked for: its first user")
 	other := cluster.Queue{Name: "q", Keep: time.Minute, Lease: time.Second}
 	told = open(other)
 	require.Len(t, told, 1)

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"regexp"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 )
@@ -41,9 +41,41 @@ func (s *Server) Args() []string { return []string{"-creds", s.Creds, "-ca", s.C
 func (s *Server) Env() string { return "NATS_URL=" + s.URL }
 
 // String returns the addresses without users and passwords.
-func (s *Server) String() string { return secret.ReplaceAllString(s.URL, "…@") }
+func (s *Server) String() string {
+	all, err := s.addresses()
+	if err != nil { // where a password ends is not known
+		return "…" + s.URL[max(0, strings.LastIndexByte(s.URL, '@')):]
+	}
+	var shown []string
+	for _, u := range all {
+		if u.User != nil {
+			u.User = url.User("…")
+		}
+		text, _ := url.PathUnescape(u.String())
+		shown = append(shown, text)
+	}
+	return strings.Join(shown, ",")
+}
 
-var secret = regexp.MustCompile(`[^/@,]+@`)
+// errMalformed does not say which part of the URL is wrong: that may be a password.
+var errMalformed = errors.New("the URL is malformed; a user or password has %2F for /, %2C for a comma, %40 for @ and " +
+	"%25 for %")
+
+// addresses returns the parts of the URL.
+func (s *Server) addresses() (all []*url.URL, err error) {
+	for text := range strings.SplitSeq(s.URL, ",") {
+		text = strings.TrimSpace(text)
+		if !strings.Contains(text, "://") {
+			text = "nats://" + text
+		}
+		u, err := url.Parse(text)
+		if err != nil || strings.Trim(u.Path, "/") != "" || strings.Contains(u.Host, "@") {
+			return nil, errMalformed
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
 
 // Connect connects to one of the servers, and again whenever the connection is lost. name is what the server shows of
 // the connection. It returns an error if there is no server now: see [Server.Await].
@@ -58,9 +90,10 @@ func (s *Server) Connect(name string, opts ...nats.Option) (*nats.Conn, error) {
 	if s.CA != "" {
 		all = append(all, nats.RootCAs(s.CA))
 	}
-	nc, err := nats.Connect(s.URL, append(all, opts...)...)
-	if malformed := (*url.Error)(nil); errors.As(err, &malformed) {
-		err = malformed.Err // the rest is the URL, with its password
+	_, err := s.addresses()
+	var nc *nats.Conn
+	if err == nil {
+		nc, err = nats.Connect(s.URL, append(all, opts...)...)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w%s", s, err, hint(err))

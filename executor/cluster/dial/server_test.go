@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"net"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func TestConnect(t *testing.T) {
 		"Authorization Violation: the server refuses the user: -nats, or NATS_URL": {
 			"-ca", ca, "-nats", "tls://reports:secrets@" + at},
 		": nobody listens there": {"-nats", "nats://a:secret@127.0.0.1:1,nats://b:secret@127.0.0.1:1"},
-		"invalid":                {"-nats", "nats://a:secret@127.0.0.1:%zz"},
+		"the URL is malformed":   {"-nats", "nats://a:secret@127.0.0.1:%zz"},
 	} {
 		s := parsed(args...)
 		_, err := s.Connect("test")
@@ -54,8 +55,33 @@ func TestConnect(t *testing.T) {
 		require.NotContains(t, err.Error(), "secret")
 		require.ErrorContains(t, err, "connect to "+s.String())
 	}
-	require.Equal(t, "nats://…@127.0.0.1:1,nats://…@h:1", (&Server{URL: "nats://a:b@127.0.0.1:1,nats://c@h:1"}).String())
 }
+
+// TestString: an address is shown without what may be a password, also if that makes the URL malformed.
+func TestString(t *testing.T) {
+	for address, want := range map[string]string{
+		"nats://a:secret@127.0.0.1:1,nats://c@h:1": "nats://…@127.0.0.1:1,nats://…@h:1",
+		"a:secret@127.0.0.1:1,127.0.0.1:2":         "nats://…@127.0.0.1:1,nats://127.0.0.1:2",
+		"nats://127.0.0.1:1/":                      "nats://127.0.0.1:1/",
+		"nats://a:secret%2F%2C@127.0.0.1:1":        "nats://…@127.0.0.1:1",
+		"nats://a:secret/x@127.0.0.1:1":            "…@127.0.0.1:1",
+		"nats://a:12/secret@127.0.0.1:1":           "…@127.0.0.1:1",
+		"nats://a:sec,secret@127.0.0.1:1":          "…@127.0.0.1:1",
+		"nats://a:secret@secret@127.0.0.1:1":       "nats://…@127.0.0.1:1",
+		"nats://a:x%secret@127.0.0.1:1":            "…@127.0.0.1:1",
+	} {
+		s := &Server{URL: address}
+		require.Equal(t, want, s.String(), address)
+		_, err := s.Connect("test", nats.Dialer(nil), nats.SetCustomDialer(nowhere{}))
+		require.ErrorContains(t, err, "connect to "+want+": ", address)
+		require.NotContains(t, err.Error(), "sec")
+	}
+}
+
+// nowhere connects to nothing.
+type nowhere struct{}
+
+func (nowhere) Dial(string, string) (net.Conn, error) { return nil, errors.New("nowhere") }
 
 // TestHelp: the help does not print the password of NATS_URL.
 func TestHelp(t *testing.T) {

@@ -122,7 +122,7 @@ func work(ctx context.Context, args []string) error {
 
 // queueOf returns the queue of a show. Its leases are short, so that one sees what a lost worker costs.
 func queueOf(name string, replicas int) cluster.Queue {
-	if replicas == 1 { // nobody has asked for it, and a queue of other servers may have more
+	if replicas == 1 { // the default: the queue of other servers may have more
 		replicas = 0
 	}
 	return cluster.Queue{Name: name, Replicas: replicas, Keep: time.Hour, Lease: 3 * time.Second}

@@ -56,7 +56,11 @@ func dead(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	for _, n := range numbers {
-		if err := c.RemoveDeadLetter(ctx, n); err != nil {
+		err := c.RemoveDeadLetter(ctx, n)
+		if *remove == "all" && errors.Is(err, cluster.ErrNoLetter) {
+			continue // somebody else has removed it
+		}
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "removed %d\n", n)

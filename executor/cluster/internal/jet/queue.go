@@ -199,7 +199,7 @@ func (q *Queue) stream(ctx context.Context, want jetstream.StreamConfig) (jetstr
 	return s, err
 }
 
-// Config is what the queue is like, as the first has made it who has opened it.
+// Config is what the queue is like, as its first user has made it.
 func (q *Queue) Config() Config { return q.c }
 
 // StreamNames are the names of its streams.
