@@ -92,5 +92,6 @@ checkout of Magpie, and is looked for in PATH anywhere else.
   wsbench cluster run             with four workers; -kill worker=2s,server=4s ends two processes
   wsbench cluster run -h          the flags
   wsbench cluster top             who serves a queue, what waits in it, and what runs where
+  wsbench cluster dead            what a queue has given up and why; -remove removes it
 `
 }
