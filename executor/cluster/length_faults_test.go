@@ -121,33 +121,56 @@ func storeDamaged(ctx context.Context, b *battle) {
 	})
 }
 
-// filesDamaged: files of all kinds are damaged: messages and their index, consumers, the logs, snapshots and votes of
-// the groups that replicate them, and what says which streams and consumers there are.
+// filesDamaged: files of all kinds are damaged, but for those with which no server starts: messages and their index,
+// what consumers have delivered, how consumers are stored, and the logs, snapshots and votes of the groups that
+// replicate all these, and the list of streams and consumers. A server that starts with them leaves out what it cannot
+// read, and does not mend it. So it goes on for some time, and then gets a new store, before another server has the
+// fault: of consumers that two of three have left out there is no quorum.
 func filesDamaged(ctx context.Context, b *battle) {
-	b.damaged(ctx, func(string) bool { return true })
+	p := b.damaged(ctx, func(path string) bool { return !vital(path) })
+	if p == nil {
+		return
+	}
+	sleep(ctx, 2*time.Second+b.upTo(6*time.Second))
+	p.kill()
+	b.remove(p)
+	p.start()
 }
 
-// damaged damages half of some files of one server while it is down. If it then refuses to start, its store is removed,
-// as a person would.
-func (b *battle) damaged(ctx context.Context, is func(path string) bool) {
+// vital reports whether a server does not start if a file is damaged: that of the lock, and what says how a stream is
+// stored, with its checksum. The store is then removed, and the fault is that of the plan of a lost store.
+func vital(path string) bool {
+	dir, name := filepath.Split(path)
+	isMeta := strings.HasPrefix(name, "meta.") && filepath.Base(filepath.Dir(filepath.Clean(dir))) == "streams"
+	return isMeta || name == "magpie.lock"
+}
+
+// damaged damages half of some files of one server while it is down, and returns the server. If it then refuses to
+// start, its store is removed, as a person would, and damaged returns nil. The log has how many files of which kinds
+// were damaged.
+func (b *battle) damaged(ctx context.Context, is func(path string) bool) *process {
 	p := b.server()
 	p.kill()
+	kinds := map[string]int{}
 	_ = filepath.WalkDir(p.fields.(*serverPart).Dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && is(path) && b.rnd.IntN(2) == 0 {
 			b.damage(path)
+			kinds[strings.TrimLeft(d.Name(), "0123456789")]++ // files with messages have numbers as names
 		}
 		return nil
 	})
 	p.start()
+	b.t.Logf("damaged files of %s: %v", p.name, kinds)
 	for range 20 {
 		if !p.alive() {
-			b.t.Logf("%s does not start with its store, and gets a new one", p.name)
+			b.t.Logf("it does not start with its store, and gets a new one: %s", p.last())
 			b.remove(p)
 			p.start()
-			return
+			return nil
 		}
 		sleep(context.WithoutCancel(ctx), 100*time.Millisecond)
 	}
+	return p
 }
 
 // damage cuts off the end of a file, or flips bits of some bytes.

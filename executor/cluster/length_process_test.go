@@ -265,10 +265,21 @@ func (p *process) alive() bool {
 // tail returns the last lines of the log.
 func (p *process) tail() string {
 	const some = 12
+	lines := p.lines()
+	return fmt.Sprintf("%s:\n\t%s\n", p.name, strings.Join(lines[max(0, len(lines)-some):], "\n\t"))
+}
+
+// last returns the last line of the log.
+func (p *process) last() string {
+	lines := p.lines()
+	return lines[len(lines)-1]
+}
+
+// lines returns the lines of the log.
+func (p *process) lines() []string {
 	data, err := os.ReadFile(p.log)
 	if err != nil {
-		return err.Error()
+		return []string{err.Error()}
 	}
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	return fmt.Sprintf("%s:\n\t%s\n", p.name, strings.Join(lines[max(0, len(lines)-some):], "\n\t"))
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
