@@ -9,9 +9,10 @@ import (
 // attachments are the calls that features have the kernel make. They are constant once the executor is made, and most
 // are empty, which costs a comparison. None is made between one item and the next.
 type attachments struct {
-	// These make a worker or a run together with what the features keep for it.
+	// These make a worker or a run together with what the features keep for it. A run is bounded if a feature admits
+	// workers to it, and follows where they turn.
 	newWorker func(i int) *Worker
-	newRun    func(j Job, parent *Run) *JobRun
+	newRun    func(j Job, parent *Run) (r *JobRun, bounded bool)
 
 	// start calls rest, the worker's life on the calling thread, or fails. end calls rest, which ends the thread.
 	start func(w *Worker, rest, fails func())
@@ -33,9 +34,9 @@ type attachments struct {
 	awake  workerCalls
 
 	// The item.
-	admits []func(w *Worker, it *Item) bool             // false: not now; the feature has taken the item
+	admits []func(w *Worker, it *Item) bool             // for bounded runs; false: not now, the feature has taken the item
 	held   []func(w *Worker, of *Run, only *Item) *Item // see takeHeld
-	turned []func(w *Worker, b *Body)                   // the worker has turned to items of b, or to none if b is nil
+	turned []func(w *Worker, b *Body)                   // the worker has turned to b, perhaps nil, to or from a bounded run
 	helps  []func(w *Worker, r *Run)                    // the worker begins to run items on top of a task that waits for r
 	thrown []func(w *Worker, value any) error           // see failure
 	quiet  workerAsks                                   // true: nobody is to be woken for what the item has pushed
@@ -120,6 +121,9 @@ func (all workerAsks) any(w *Worker) bool {
 
 // admit returns item it, or nil if w must not run it now.
 func (on *attachments) admit(w *Worker, it *Item) *Item {
+	if !it.Body.isBounded() {
+		return it
+	}
 	for _, admits := range on.admits {
 		if !admits(w, it) {
 			return nil

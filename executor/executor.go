@@ -172,14 +172,16 @@ func (ex *executor) newWorker(i int) *Worker {
 	return w
 }
 
-// newRun makes a run of j, nested in parent unless that is nil.
-func (ex *executor) newRun(j Job, parent *Run) *JobRun {
+// newRun makes a run of j, nested in parent unless that is nil, and reports whether it is bounded.
+func (ex *executor) newRun(j Job, parent *Run) (r *JobRun, bounded bool) {
+	var p *runParts
 	if c, ok := j.(*callRun); ok {
-		c.run.limit = limitFor(ex, j, parent)
-		return &c.run.JobRun
+		p = &c.run
+	} else {
+		p = &runParts{}
 	}
-	p := &runParts{limit: limitFor(ex, j, parent)}
-	return &p.JobRun
+	p.limit = limitFor(ex, j, parent)
+	return &p.JobRun, p.limit != nil
 }
 
 // startWorkers starts the threads of all workers. It returns when each is set up.

@@ -59,7 +59,6 @@ type guest struct {
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
 
-	waits  waits           // of the worker while no task waits on the guest's stack
 	caller context.Context // holds the labels that the goroutine is taken to have
 
 	// Of the worker on its own thread.
@@ -114,8 +113,8 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tem
 	w := g.w
 	returned := false
 	defer executorOf(w.core).afterGuest(r, &returned)
-	outer := g.sitDown(r, r.ctx.labels)
-	defer g.getUp(outer)
+	g.sitDown(r, r.ctx.labels)
+	defer g.getUp()
 	g.quietly = tempo != nil && tempo.next()
 	g.quiet = g.quietly
 	if others != nil {
@@ -150,24 +149,23 @@ func (ex *executor) afterGuest(e ending, returned *bool) {
 }
 
 // sitDown makes the caller the guest of w, which it has borrowed, for items of r or for a future. ctx has the labels
-// that the caller is taken to have, for observers that set others. getUp must follow.
-func (g *guest) sitDown(r *Run, ctx context.Context) outer {
-	w := g.w
+// that the caller is taken to have, for observers that set others. getUp must follow. The worker, which sleeps, has no
+// body and no waits: unlike enterNested, sitDown has nothing to save.
+func (g *guest) sitDown(r *Run, ctx context.Context) {
 	osthread.Lock()
 	g.seat(r, ctx)
-	outer := w.enterNested(r, noMark, nil)
-	w.waits.helps++
-	g.waits = w.waits
-	return outer
+	g.w.waits = waits{run: r, mark: noMark, helps: 1}
 }
 
 // getUp ends what sitDown has begun, also after Goexit.
-func (g *guest) getUp(outer outer) {
+func (g *guest) getUp() {
 	w := g.w
 	defer osthread.Unlock()
 	defer g.unseat()
-	w.waits.helps--
-	w.exitNested(outer)
+	w.waits = waits{}
+	if w.body != nil { // after a panic
+		w.switchTo(nil, nil)
+	}
 }
 
 // nextFor looks for an item of r for the guest that works for it, about as long as a thread needs to be woken.
@@ -298,8 +296,8 @@ func (g *guest) stayOn() bool {
 // isStarterOf reports whether the guest is the starter of r, and goes on with its items.
 func (g *guest) isStarterOf(r *JobRun) bool { return g.run == &r.Run && !g.leaves }
 
-// isFree reports whether no task waits on the guest's stack.
-func (g *guest) isFree() bool { return g.w.waits == g.waits }
+// isFree reports whether no task waits on the guest's stack: a wait adds to helps, or has a mark.
+func (g *guest) isFree() bool { return g.w.waits.helps == 1 && g.w.waits.mark == noMark }
 
 // checkpointOfGuest is called before some of the items that a guest is to run, see guest.look and pollInterval. It
 // returns the item to go on with, or nil if the guest is to leave. The guest then has handed everything over. It leaves

@@ -2,6 +2,8 @@ package executor_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"runtime"
@@ -370,24 +372,70 @@ func TestCallerLetsOthersIn(t *testing.T) {
 // A caller that has been here for long goes on as long as one of its tasks waits: with one worker nobody else would run
 // what the task waits for.
 func TestCallerStaysBelowAWait(t *testing.T) {
-	for _, w := range []int{1, 2} {
-		for range testkit.Scale(20) {
-			ex, err := executor.New(executor.Config{Workers: w, Callers: executor.BriefCallers})
-			require.NoError(t, err)
-			comesToRest(t, ex)
-			var ran atomic.Int64
-			within(t, ex, func() {
-				require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
-					return ex.Run(ctx, fan(50, func(context.Context) error {
-						for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
-						}
-						ran.Add(1)
-						return nil
-					}))
-				})))
+	var ran atomic.Int64
+	task := func(context.Context) error {
+		for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
+		}
+		ran.Add(1)
+		return nil
+	}
+	var tree func(s *executor.Scope, n int) int
+	tree = func(s *executor.Scope, n int) int {
+		if n > 1 {
+			f := executor.Fork(s, tree, n/2)
+			tree(s, n-n/2)
+			return f.Join(s)
+		}
+		return len(fmt.Sprint(task(s.Context())))
+	}
+	waits := map[string]func(ex *executor.Executor) executor.Job{
+		"a run": func(ex *executor.Executor) executor.Job {
+			return one(func(ctx context.Context) error { return ex.Run(ctx, fan(50, task)) })
+		},
+		"children": func(*executor.Executor) executor.Job {
+			return executor.NewJob("children", func(s *executor.Scope) error {
+				for range 50 {
+					s.Go(task)
+				}
+				return s.Wait()
 			})
-			require.EqualValues(t, 50, ran.Load())
-			require.NoError(t, ex.Close())
+		},
+		"forks": func(*executor.Executor) executor.Job {
+			return executor.NewJob("forks", func(s *executor.Scope) error { tree(s, 50); return nil })
+		},
+		"futures": func(ex *executor.Executor) executor.Job {
+			return one(func(ctx context.Context) (err error) {
+				for range 50 {
+					f := executor.Async(ctx, ex, func(ctx context.Context) (int, error) { return 0, task(ctx) })
+					_, failure := f.Wait()
+					err = errors.Join(err, failure)
+				}
+				return err
+			})
+		},
+		"a group": func(ex *executor.Executor) executor.Job {
+			return one(func(ctx context.Context) error {
+				g := executor.NewGroup(ex)
+				for range 50 {
+					g.Go(func() error { return task(ctx) })
+				}
+				return g.Wait()
+			})
+		},
+	}
+	for name, job := range waits {
+		for _, w := range []int{1, 2} {
+			t.Run(fmt.Sprintf("%s, W=%d", name, w), func(t *testing.T) {
+				for range testkit.Scale(20) {
+					ex, err := executor.New(executor.Config{Workers: w, Callers: executor.BriefCallers})
+					require.NoError(t, err)
+					comesToRest(t, ex)
+					ran.Store(0)
+					within(t, ex, func() { require.NoError(t, ex.Run(t.Context(), job(ex))) })
+					require.EqualValues(t, 50, ran.Load())
+					require.NoError(t, ex.Close())
+				}
+			})
 		}
 	}
 }

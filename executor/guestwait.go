@@ -39,8 +39,8 @@ func (g *guest) takeOnly(end ending, r *Run, it *Item) trial {
 	w := g.w
 	returned := false
 	defer executorOf(w.core).afterGuest(end, &returned)
-	outer := g.sitDown(r, nil) // there is no observer that sets labels
-	defer g.getUp(outer)
+	g.sitDown(r, nil) // there is no observer that sets labels
+	defer g.getUp()
 	w.runOne(it)
 	returned = true
 	return g.trial

@@ -225,7 +225,7 @@ func (r *JobRun) conclude(body *Body) {
 
 // endLone is Finish for a lone run without failures whose starter is the guest of w, if no other worker has run items of
 // it. It reports whether it has ended the run. Nothing refers to such a run or its context once it is forgotten, so
-// there is nobody to keep the body from, to end the context for, or to tell the progress to.
+// there is nobody to keep the body from, to end the context for, or to tell the progress or the end to.
 func (r *JobRun) endLone(w *Worker) bool {
 	if !r.lone.Load() || !r.isOnlyOf(w) || r.unlink != nil || r.up != nil || !r.core.forgetLone(&r.Run) {
 		return false
@@ -233,8 +233,19 @@ func (r *JobRun) endLone(w *Worker) bool {
 	body := r.body
 	r.body = nil
 	body.release()
-	r.tellEnd()
+	r.over.Store(true)
+	defer r.core.running.Done() // as in tellEnd
+	r.core.attached.over.make(&r.Run)
 	return true
+}
+
+// isBounded reports whether b is of a bounded run. b may be nil.
+func (b *Body) isBounded() bool {
+	if b == nil {
+		return false
+	}
+	r := b.owner()
+	return r != nil && r.bounded // nil in core.nowhere
 }
 
 // release makes b, whose run ends, ready for another run.

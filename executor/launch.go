@@ -25,7 +25,8 @@ func (ex *core) prepare(
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
-	r = ex.attached.newRun(j, parent)
+	r, bounded := ex.attached.newRun(j, parent)
+	r.bounded = bounded
 	r.core, r.of, r.job, r.priority = ex, of, j, priorityOf(j, parent)
 	r.ctx.owner, r.ctx.labels = r, labelsOf(ctx)
 	r.ctx.within(ctx)

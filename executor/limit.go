@@ -132,7 +132,7 @@ func limitFor(ex *executor, j Job, parent *Run) (l *limiter) {
 // admits takes the slots that worker w needs to run item it. If there is none it holds the item and returns false.
 func (s *slots) admits(w *Worker, it *Item) bool {
 	run := it.Body.owner()
-	if run == nil || partsOfRun(run).limit == nil || s.admit(w, partsOfRun(run).limit, it) {
+	if s.admit(w, partsOfRun(run).limit, it) {
 		return true
 	}
 	// D1(held): hold the item, then look for sleeping helpers. Pairs with D1(await): one that has a slot may take the

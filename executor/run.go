@@ -22,6 +22,7 @@ type Run struct {
 
 	priority Priority // constant
 	endless  bool     // it stands for the work of a feature, and nothing follows it; constant
+	bounded  bool     // see attachments.newRun; constant
 	following
 
 	launcher xatomic.Plain[*Worker] // the worker whose task started the run, if one did

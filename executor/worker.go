@@ -276,6 +276,7 @@ func (w *Worker) enter(b *Body) {
 // goroutine has the given labels afterwards.
 func (w *Worker) switchTo(b *Body, labels context.Context) {
 	old := w.body
+	bounded := old.isBounded() || b.isBounded() // now: Leave may end the run of old
 	if old != nil {
 		w.publishCounts()
 		old.hooks.Leave(w)
@@ -291,7 +292,9 @@ func (w *Worker) switchTo(b *Body, labels context.Context) {
 	if p := int32(b.level()); p != w.seen.level.Load() {
 		w.seen.level.Store(p)
 	}
-	w.core.attached.tellTurned(w, b)
+	if bounded {
+		w.core.attached.tellTurned(w, b)
+	}
 	if old != nil || labels != w.labels.set { // tasks of old may have set labels of their own
 		w.setLabels(labels)
 	}
