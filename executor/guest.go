@@ -289,8 +289,17 @@ func (g *guest) stayOn() bool {
 		return false
 	}
 	g.look = noLook
+	g.continues()
 	g.speak()
 	return true
+}
+
+// continues lets items go on to the next one by themselves from now on, as on the worker's own thread, see Continue.
+// Until then each comes back to the loop, where the guest may have to look at the clock.
+func (g *guest) continues() {
+	own, now := g.inner, &g.w.inner
+	own.run, own.current = now.run, now.current
+	*now = own
 }
 
 // isStarterOf reports whether the guest is the starter of r, and goes on with its items.

@@ -484,3 +484,39 @@ func BenchmarkRunFromOutside(b *testing.B) {
 		})
 	}
 }
+
+// In a run that takes long, or has many items, an item on the caller goes on to the next by itself, as on a worker's own
+// thread.
+func TestCallerContinues(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BusyCallers})
+	for name, takes := range map[string]time.Duration{"long items": time.Millisecond, "many items": 0} {
+		t.Run(name, func(t *testing.T) {
+			comesToRest(t, ex)
+			here, continues := false, false
+			items := 0
+			step := func(w *executor.Worker, self *executor.Item) *executor.Item {
+				for begin := time.Now(); time.Since(begin) < takes; {
+				}
+				if continues = w.Continue(self); continues {
+					return nil
+				}
+				if items++; items > 1000 {
+					return nil
+				}
+				return self
+			}
+			within(t, ex, func() {
+				osthread.Lock()
+				defer osthread.Unlock()
+				caller := executor.Thread()
+				first := func(w *executor.Worker, self *executor.Item) *executor.Item {
+					here = executor.Thread() == caller
+					return step(w, self)
+				}
+				require.NoError(t, ex.Run(t.Context(), newLayer(name, first)))
+			})
+			require.True(t, here)
+			require.True(t, continues, "each item came back to the loop")
+		})
+	}
+}

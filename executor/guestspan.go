@@ -69,12 +69,18 @@ func (g *guest) hurry() {
 }
 
 // lookAtClock reports whether the guest has been here for callerSpan. It looks at the clock before item 2, 4, 8 …, and
-// after each pollInterval at the latest, so that clocks cost little where items are short.
+// then whenever the worker polls, so that clocks cost little where items are short.
 func (g *guest) lookAtClock(w *Worker) bool {
-	if w.counts.items < g.look {
+	items := w.counts.items
+	if items < g.look {
 		return false
 	}
-	g.look = w.counts.items + min(w.counts.items-g.begun, pollInterval)
+	if n := items - g.begun; n < pollInterval {
+		g.look = items + n
+	} else {
+		g.look = items&^(pollInterval-1) + pollInterval
+		g.continues()
+	}
 	return nanotime()-g.since >= int64(callerSpan)
 }
 
