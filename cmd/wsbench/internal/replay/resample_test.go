@@ -12,6 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func init() {
+	if testkit.Quick() {
+		resamplings = 40
+	}
+}
+
 // pairRows returns made repetitions of all pairs, alone and together. Under ABP the second of a pair takes three times
 // as long beside the first, and its times vary.
 func pairRows() (rows []bench.Row) {
