@@ -16,6 +16,7 @@ import (
 
 // toy makes a small module with these mutants, by name. The texts are the lines of their files after the header.
 func toy(t *testing.T, mutants map[string]string) (root string) {
+	t.Setenv("GOFLAGS", "-trimpath") // what one toy has compiled, a toy in another folder finds in the build cache
 	root = t.TempDir()
 	write(t, root, "go.mod", "module toy\n\ngo 1.26.0\n")
 	write(t, root, "sum/sum.go", `package sum

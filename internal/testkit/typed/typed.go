@@ -30,21 +30,13 @@ type Package struct {
 // Load parses the package in the folder dir, which root is above, for the build tags, which commas separate. It may be in
 // a nested module.
 func Load(root, dir, tags string) (*Package, error) {
-	list := exec.Command("go", "list", "-deps", "-export", "-tags", tags, "-f", "{{.ImportPath}} {{.Export}}", ".")
-	list.Dir, list.Stderr = filepath.Join(root, filepath.FromSlash(dir)), os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%v: %w", list, err)
-	}
-	export := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		if path, file, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
-			export[path] = file
-		}
-	}
 	context := build.Default
 	context.BuildTags = strings.Split(tags, ",")
 	source, err := context.ImportDir(filepath.Join(root, filepath.FromSlash(dir)), 0)
+	if err != nil {
+		return nil, err
+	}
+	export, err := exports(source.Dir, tags, source.Imports)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +49,28 @@ func Load(root, dir, tags string) (*Package, error) {
 		}
 	}
 	return p, nil
+}
+
+// exports returns the files with the exported names of packages that are imported in dir, and of what they import. The
+// package in dir is not compiled for that: it is parsed.
+func exports(dir, tags string, imports []string) (export map[string]string, err error) {
+	export = map[string]string{}
+	if len(imports) == 0 {
+		return export, nil
+	}
+	args := []string{"list", "-deps", "-export", "-tags", tags, "-f", "{{.ImportPath}} {{.Export}}", "--"}
+	list := exec.Command("go", append(args, imports...)...)
+	list.Dir, list.Stderr = dir, os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w", list, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		if path, file, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			export[path] = file
+		}
+	}
+	return export, nil
 }
 
 // Check checks the types of the package, and fills info unless it is nil.
