@@ -26,6 +26,7 @@ type change struct {
 	near    []string // those that import these, or whose tests do
 	long    []string // packages whose tests run at length: those touched, and those whose turn it is
 	rest    []string // the other packages
+	modules []string // nested modules with files in the change, as ./executor/cluster
 }
 
 // String says what the change is, for people.
@@ -48,6 +49,7 @@ func (c *change) environ() []string {
 		"NEAR=" + strings.Join(c.near, " "),
 		"LONG=" + strings.Join(c.long, " "),
 		"REST=" + strings.Join(c.rest, " "),
+		"MODULES=" + strings.Join(c.modules, " "),
 		"TURN=" + strconv.FormatUint(c.turn, 10),
 	}
 }
@@ -116,7 +118,15 @@ func (c *change) list(root string, files []string) error {
 	if err != nil {
 		return err
 	}
-	c.sort(all, files)
+	modules, err := git(root, "ls-files", "--", "*/go.mod", ":!*/testdata/*")
+	if err != nil {
+		return err
+	}
+	var nested []string
+	for _, name := range strings.Fields(modules) {
+		nested = append(nested, "./"+path.Dir(name))
+	}
+	c.sort(all, nested, files)
 	return nil
 }
 
@@ -128,12 +138,18 @@ type pkg struct {
 }
 
 // sort finds the packages that files belong to, those whose code differs, those near them, and those whose tests run at
-// length.
-func (c *change) sort(all []pkg, files []string) {
+// length. A file in one of the nested modules belongs to that, and to no package above it.
+func (c *change) sort(all []pkg, nested, files []string) {
 	touched := make(map[string]bool)
 	code := make(map[string]bool) // packages whose code has changed, or that of what they import
 	for _, name := range files {
 		for dir := "./" + path.Dir(name); dir != "."; dir = pathDir(dir) {
+			if slices.Contains(nested, dir) {
+				if !slices.Contains(c.modules, dir) {
+					c.modules = append(c.modules, dir)
+				}
+				break
+			}
 			if slices.ContainsFunc(all, func(p pkg) bool { return p.dir == dir }) {
 				touched[dir] = true
 				isGo := strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go")

@@ -176,11 +176,13 @@ func TestSort(t *testing.T) {
 		"what it reads": {[]string{"a/testdata/deep/x.txt"}, "./a", "", ""},
 		"no package":    {[]string{"README.md", ".ci/run"}, "", "", ""},
 		"two":           {[]string{"c/x.go", "f/x_test.go"}, "./c ./f", "./c", "./d"},
+		"other modules": {[]string{"a/m/x.go", "a/m/deep/y.go", "a/m/n/z.go"}, "", "", ""},
+		"and this one":  {[]string{"a/m/x.go", "f/x.go"}, "./f", "./f", ""},
 	} {
 		turns := make(map[string]int)
 		for turn := range uint64(farTurns) {
 			got := change{turn: turn}
-			got.sort(all, c.files)
+			got.sort(all, []string{"./a/m", "./a/m/n"}, c.files)
 			require.Equal(t, c.touched, strings.Join(got.touched, " "), name)
 			require.Equal(t, c.code, strings.Join(got.code, " "), name)
 			require.Equal(t, c.near, strings.Join(got.near, " "), name)
@@ -200,6 +202,16 @@ func TestSort(t *testing.T) {
 			require.Equal(t, want, turns[p.dir], "%s: %s", name, p.dir)
 		}
 	}
+}
+
+// TestSortModules: a file in a nested module belongs to the innermost.
+func TestSortModules(t *testing.T) {
+	var got change
+	files := []string{"a/x.go", "a/m/x.go", "a/m/deep/y.go", "a/m/n/z.go"}
+	got.sort([]pkg{{dir: "./a"}}, []string{"./a/m", "./a/m/n"}, files)
+	require.Equal(t, []string{"./a"}, got.touched)
+	require.Equal(t, []string{"./a/m", "./a/m/n"}, got.modules)
+	require.Contains(t, got.environ(), "MODULES=./a/m ./a/m/n")
 }
 
 // TestChanges looks at a repository with a commit of today, one of yesterday, and a file that is in neither.

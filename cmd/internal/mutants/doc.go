@@ -6,7 +6,7 @@
 //
 //	go run ./cmd/internal/mutants               all of them
 //	go run ./cmd/internal/mutants -run 07 -v    those whose name matches, with the output of the tests
-//	go run ./cmd/internal/mutants -part 0/90    every ninetieth one, as CI does; -part 1/90 to 89/90 have the others
+//	go run ./cmd/internal/mutants -part 0/120   every 120th one, as CI does; -part 1/120 to 119/120 have the others
 //	go run ./cmd/internal/mutants -list         list the mutants
 //
 // A mutant is killed when one of its tests fails or crashes the process. If the mutant's file says so, a test that does
