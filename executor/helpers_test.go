@@ -57,16 +57,16 @@ func dump(ex *executor.Executor) string {
 	return b.String()
 }
 
-// someOf returns the numbers of workers that a test tries: all, or half of them if it is to be quick.
+// someOf returns the numbers of workers that a test tries: all, or one of them if it is to be quick.
 func someOf(rng *rand.Rand, workers []int) []int {
 	if !testkit.Quick() {
 		return workers
 	}
-	return testkit.DrawBy(rng, workers, 0, (len(workers)+1)/2)
+	return testkit.DrawBy(rng, workers, 0, 1)
 }
 
 // onEach runs a test under several policies: under the first two with each number of workers, and under two others that
-// the seed draws, with a number that it draws. If tests are to be quick that is the first with half of the numbers, and
+// the seed draws, with a number that it draws. If tests are to be quick that is the first with one of the numbers, and
 // one other. Each run of all tests so comes to every policy often; MAGPIE_TESTS=all runs each test under all.
 func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	type setting struct {
@@ -75,17 +75,22 @@ func onEach(t *testing.T, workers []int, f func(t *testing.T, ex *executor.Execu
 	}
 	var all []setting
 	rng := testkit.Drawer(t)
-	workers = someOf(rng, workers)
-	for _, p := range usable() {
-		for _, n := range workers {
+	policies, others := usable(), 2
+	first := policies[:2]
+	if testkit.Quick() {
+		first, others = policies[:1], 1
+	}
+	some := someOf(rng, workers)
+	for i, p := range policies {
+		numbers := workers
+		if i < len(first) {
+			numbers = some
+		}
+		for _, n := range numbers {
 			all = append(all, setting{p, n})
 		}
 	}
-	policies, others := 2, 2
-	if testkit.Quick() {
-		policies, others = 1, 1
-	}
-	for _, s := range testkit.DrawBy(rng, all, policies*len(workers), others) {
+	for _, s := range testkit.DrawBy(rng, all, len(first)*len(some), others) {
 		t.Run(fmt.Sprintf("%v/W=%d", s.policy, s.workers), func(t *testing.T) {
 			ex := newExecutor(t, executor.Config{Workers: s.workers, Experiment: experiment.Options{Policy: s.policy}})
 			within(t, ex, func() { f(t, ex) })

@@ -21,14 +21,20 @@ import _ "sync/atomic" // or the compiler would not inline atomics
 var probe = queues[int]()
 `
 
-// probed returns the code of all kinds of deque.
+var probedDeques map[string][]string
+
+// probed returns the code of all kinds of deque, built once for all tests.
 func probed(t *testing.T) map[string][]string {
-	temp := t.TempDir()
-	file := filepath.Join(temp, "probe.go")
-	require.NoError(t, os.WriteFile(file, []byte(probe), 0o666))
-	target, err := filepath.Abs("../../deque/probe.go")
-	require.NoError(t, err)
-	return listing(t, overlayOf(t, temp, map[string]string{target: file}), "deque")["deque"]
+	t.Helper()
+	if probedDeques == nil {
+		temp := t.TempDir()
+		file := filepath.Join(temp, "probe.go")
+		require.NoError(t, os.WriteFile(file, []byte(probe), 0o666))
+		target, err := filepath.Abs("../../deque/probe.go")
+		require.NoError(t, err)
+		probedDeques = listing(t, overlayOf(t, temp, map[string]string{target: file}), "deque")["deque"]
+	}
+	return probedDeques
 }
 
 // TestLockedInstructions checks the cost of the owner's pushes and pops. The table has, for each function, the paths

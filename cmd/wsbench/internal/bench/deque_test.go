@@ -140,7 +140,7 @@ func brokenKind(loses bool) *DequeKind {
 // TestBrokenDeque: every experiment detects a deque that loses or doubles items, and reports no figure of it.
 func TestBrokenDeque(t *testing.T) {
 	defer func(d time.Duration) { stallLimit = d }(stallLimit)
-	stallLimit = 300 * time.Millisecond
+	stallLimit = 100 * time.Millisecond // until then the threads look for work
 	for _, loses := range []bool{true, false} {
 		if !loses && testkit.Race {
 			continue // two threads that have the same item are a data race
@@ -153,7 +153,7 @@ func TestBrokenDeque(t *testing.T) {
 			require.ErrorAs(t, err, &wrong, e.Name)
 			require.Equal(t, e.Name, wrong.Workload)
 			require.Regexp(t, `^wrong answer: \w+ on broken, .*: (item \d+ of \d+ came out (0|[2-9]|[0-9]{2,}) times|`+
-				`nothing has happened for 300ms)$`, err.Error())
+				`nothing has happened for 100ms)$`, err.Error())
 			require.Empty(t, *results)
 		}
 	}
@@ -185,7 +185,7 @@ func TestDequeInterrupted(t *testing.T) {
 			s.N = 1 << 29 // the run does no work
 			s.Stolen = []int{0}
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 40*time.Millisecond)
 		defer cancel()
 		require.ErrorIs(t, s.Run(ctx), context.DeadlineExceeded, e.Name)
 		require.Empty(t, *results)
