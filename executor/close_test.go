@@ -13,6 +13,7 @@ import (
 	"github.com/magpie-go/magpie/executor/experiment"
 	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/internal/fixture"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/magpie-go/magpie/internal/testkit/guests"
 	"github.com/stretchr/testify/require"
 )
@@ -150,7 +151,14 @@ func TestNothingIsLeftAfterClose(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	ps := runtime.GOMAXPROCS(0)
 	policies := usable()
-	for i := range 100 {
+	all := make([]int, 100)
+	for i := range all {
+		all[i] = i
+	}
+	if testkit.Quick() {
+		all = testkit.Draw(t, all, 0, 30)
+	}
+	for _, i := range all {
 		ex, err := fixture.New(t, executor.Config{
 			Workers: 1 + i%5, Experiment: experiment.Options{Policy: policies[i%len(policies)]},
 		})

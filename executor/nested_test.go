@@ -335,9 +335,13 @@ func TestForeignItemsInTheInjector(t *testing.T) {
 // Tasks wait for runs that were started from outside, before or after themselves: the items are in the injector, or on
 // their way from there.
 func TestWaitForOutsidersRun(t *testing.T) {
+	shifts := []int{0, 1, 2, 3}
+	if testkit.Quick() {
+		shifts = testkit.Draw(t, shifts, 0, 2)
+	}
 	onEach(t, fewWorkers, func(t *testing.T, ex *executor.Executor) {
 		const n = 3 * executor.PollInterval
-		for shift := range 4 { // against the interval at which busy workers look at the injector
+		for _, shift := range shifts { // against the interval at which busy workers look at the injector
 			gate := make(chan struct{})
 			opening := ex.Start(t.Context(), chain(1+shift, func(context.Context) error {
 				<-gate

@@ -36,6 +36,7 @@ func TestHostShareInGroup(t *testing.T) {
 		beBusyInGroup(t, strings.Fields(shares))
 		return
 	}
+	t.Parallel() // it waits for processes that may use half a processor
 	throttled := func(shares string) float64 {
 		g, err := cgroup.Create(fmt.Sprintf("magpie-test-%d", os.Getpid()), 0.5)
 		if err != nil {

@@ -285,7 +285,7 @@ func TestSessionQuota(t *testing.T) {
 		s.Measure = min(2*s.Measure, 10*time.Second)
 		return "the server was not throttled"
 	})
-	s.Measure = LeastTime
+	s.Measure, s.Quota = LeastTime, 0.5 // it starts sooner
 	var text bytes.Buffer
 	require.NoError(t, WriteText(&text, environment.Read(), cases))
 	require.Contains(t, text.String(), "the service has a quota of 0.1 CPUs\n")
