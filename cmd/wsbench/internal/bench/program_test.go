@@ -12,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/cmd/wsbench/internal/bench/workloads"
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 )
 
 // smallSizes of the programs: the smallest sizes, and some with work for several workers. Those of ep are a batch and
@@ -43,7 +44,7 @@ var smallSizes = map[string][]int{
 
 // TestProgramsAgree has every engine run every program in every setting: all results are right.
 func TestProgramsAgree(t *testing.T) {
-	turn := 0
+	turn := testkit.Drawer(t).IntN(1000)
 	for _, w := range workloads.Programs() {
 		require.NotEmpty(t, smallSizes[w.Name])
 		for _, n := range smallSizes[w.Name] {
