@@ -288,8 +288,8 @@ func (g *guest) stayOn() bool {
 	if !executorOf(g.w.core).guests.stays {
 		return false
 	}
-	g.look = noLook
 	g.continues()
+	g.look = noLook
 	g.speak()
 	return true
 }
