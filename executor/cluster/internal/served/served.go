@@ -86,6 +86,17 @@ func Other(t testing.TB, opts *server.Options) *server.Server {
 	return start(t, opts)
 }
 
+// Again stops a server of Other, and starts one with the options opts in its place: on its store, and where it listens.
+func Again(t testing.TB, ns *server.Server, opts *server.Options) *server.Server {
+	t.Helper()
+	if a, ok := ns.Addr().(*net.TCPAddr); ok {
+		opts.Port = a.Port
+	}
+	ns.Shutdown()
+	ns.WaitForShutdown()
+	return start(t, opts)
+}
+
 // start starts a server that is stopped with the test.
 func start(t testing.TB, opts *server.Options) *server.Server {
 	t.Helper()
