@@ -66,8 +66,8 @@ func onOpenDeques(t *testing.T, workers []int, f func(t *testing.T, ex *executor
 
 // onStores runs a test for every policy and number of workers with the default kind of deque, and with each store of
 // another kind for one policy and number, which the seed chooses: the names of the subtests tell them. Each comes as
-// often as another. If Quick, the default kind too is tried with one policy and one of the numbers only, and a quarter of the
-// other stores are drawn.
+// often as another. If Quick, the default kind too is tried with one policy and one of the numbers only, and a quarter
+// of the other stores are drawn.
 func onStores(t *testing.T, stores []store, workers []int, f func(t *testing.T, ex *executor.Executor)) {
 	on := func(p string, n int, s store) {
 		t.Run(fmt.Sprintf("%v/W=%d/%v", p, n, s), func(t *testing.T) {

@@ -163,7 +163,7 @@ func (g *guest) getUp() {
 	defer osthread.Unlock()
 	defer g.unseat()
 	w.waits = waits{}
-	if w.body != nil { // after a panic
+	if w.body != nil { // after runOne, or a panic
 		w.switchTo(nil, nil)
 	}
 }
@@ -294,8 +294,8 @@ func (g *guest) stayOn() bool {
 	return true
 }
 
-// continues lets items go on to the next one by themselves from now on, as on the worker's own thread, see Continue.
-// Until then each comes back to the loop, where the guest may have to look at the clock.
+// continues lets items go on to the next one by themselves from now on, as on the worker's own thread, see Continue. As
+// long as the guest has to look at the clock, each comes back to the loop.
 func (g *guest) continues() {
 	own, now := g.inner, &g.w.inner
 	own.run, own.current = now.run, now.current

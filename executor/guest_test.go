@@ -440,6 +440,49 @@ func TestCallerStaysBelowAWait(t *testing.T) {
 	}
 }
 
+// A brief caller leaves between tasks that wait for nested runs, however many items these have.
+func TestCallerLeavesBetweenWaits(t *testing.T) {
+	for _, items := range []int{1, 63, 64, 100} {
+		ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.BriefCallers})
+		require.NoError(t, err)
+		comesToRest(t, ex)
+		here, left := 0, 200
+		within(t, ex, func() {
+			osthread.Lock()
+			defer osthread.Unlock()
+			caller := executor.Thread()
+			task := func() {
+				if executor.Thread() == caller {
+					here++
+				}
+				for begin := time.Now(); time.Since(begin) < 20*time.Microsecond; {
+				}
+				nested := 0
+				inner := newLayer("nested", func(_ *executor.Worker, self *executor.Item) *executor.Item {
+					if nested++; nested == items {
+						return nil
+					}
+					return self
+				})
+				if err := ex.Run(t.Context(), inner); err != nil {
+					t.Error(err)
+				}
+			}
+			outer := newLayer("tasks", func(w *executor.Worker, self *executor.Item) *executor.Item {
+				for task(); left > 0; task() {
+					if left--; !w.Continue(self) {
+						return self
+					}
+				}
+				return nil
+			})
+			require.NoError(t, ex.Run(t.Context(), outer))
+		})
+		require.Less(t, here, 50, items)
+		require.NoError(t, ex.Close())
+	}
+}
+
 // An executor may be closed while the guest of its last run leaves.
 func TestCloseBesideCallers(t *testing.T) {
 	for range testkit.Scale(200) {
@@ -485,8 +528,7 @@ func BenchmarkRunFromOutside(b *testing.B) {
 	}
 }
 
-// In a run that takes long, or has many items, an item on the caller goes on to the next by itself, as on a worker's own
-// thread.
+// In a run that takes long, an item on a caller that stays goes on to the next by itself, as on a worker's own thread.
 func TestCallerContinues(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BusyCallers})
 	for name, takes := range map[string]time.Duration{"long items": time.Millisecond, "many items": 0} {
@@ -500,7 +542,7 @@ func TestCallerContinues(t *testing.T) {
 				if continues = w.Continue(self); continues {
 					return nil
 				}
-				if items++; items > 1000 {
+				if items++; items > 1_000_000 || takes > 0 && items > 1000 {
 					return nil
 				}
 				return self

@@ -69,18 +69,12 @@ func (g *guest) hurry() {
 }
 
 // lookAtClock reports whether the guest has been here for callerSpan. It looks at the clock before item 2, 4, 8 …, and
-// then whenever the worker polls, so that clocks cost little where items are short.
+// after each pollInterval at the latest, so that clocks cost little where items are short.
 func (g *guest) lookAtClock(w *Worker) bool {
-	items := w.counts.items
-	if items < g.look {
+	if w.counts.items < g.look {
 		return false
 	}
-	if n := items - g.begun; n < pollInterval {
-		g.look = items + n
-	} else {
-		g.look = items&^(pollInterval-1) + pollInterval
-		g.continues()
-	}
+	g.look = w.counts.items + min(w.counts.items-g.begun, pollInterval)
 	return nanotime()-g.since >= int64(callerSpan)
 }
 

@@ -225,7 +225,8 @@ func (r *JobRun) conclude(body *Body) {
 
 // endLone is Finish for a lone run without failures whose starter is the guest of w, if no other worker has run items of
 // it. It reports whether it has ended the run. Nothing refers to such a run or its context once it is forgotten, so
-// there is nobody to keep the body from, to end the context for, or to tell the progress or the end to.
+// there is nobody to keep the body from, to end the context for, to tell the progress to, or to wake: its end needs no
+// D1(finish).
 func (r *JobRun) endLone(w *Worker) bool {
 	if !r.lone.Load() || !r.isOnlyOf(w) || r.unlink != nil || r.up != nil || !r.core.forgetLone(&r.Run) {
 		return false
