@@ -9,8 +9,8 @@ import (
 // attachments are the calls that features have the kernel make. They are constant once the executor is made, and most
 // are empty, which costs a comparison. None is made between one item and the next.
 type attachments struct {
-	// These make a worker or a run together with what the features keep for it. Features are asked to
-	// admit workers to bounded runs only, and are told only when a worker turns to or from one.
+	// These make a worker or a run together with what the features keep for it. Features are asked to admit workers to
+	// bounded runs only, and are told only when a worker turns to or from one.
 	newWorker func(i int) *Worker
 	newRun    func(j Job, parent *Run) (r *JobRun, bounded bool)
 
