@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"context"
-
 	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
@@ -43,8 +41,7 @@ func (allAsyncs) Begin(*JobRun) (*Item, error) { panic("executor: the run of all
 func (a *asyncs) init(ex *executor) {
 	a.ex = ex
 	a.Body.Init(a)
-	a.all.core, a.all.endless, a.all.job = &ex.core, true, allAsyncs{}
-	a.all.ctx.owner, a.all.ctx.parent = &a.all.JobRun, context.Background() // for Yield
+	a.all.standFor(&ex.core, allAsyncs{})
 	a.run.Set(&a.all.JobRun)
 }
 

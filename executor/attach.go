@@ -12,7 +12,7 @@ type attachments struct {
 	// These make a worker or a run together with what the features keep for it. Features are asked to admit workers to
 	// bounded runs only, and are told only when a worker turns to or from one.
 	newWorker func(i int) *Worker
-	newRun    func(j Job, parent *Run) (r *JobRun, bounded bool)
+	newRun    func(j Job, parent *Run) (r *JobRun, of Job, bounded bool)
 
 	// start calls rest, the worker's life on the calling thread, or fails. end calls rest, which ends the thread.
 	start func(w *Worker, rest, fails func())

@@ -1,10 +1,6 @@
 package executor
 
-import (
-	"context"
-
-	"github.com/magpie-go/magpie/internal/xatomic"
-)
+import "context"
 
 // Call runs fn with a scope on the executor and returns its result. If the run fails, or ctx ends before fn does, it
 // returns the zero value and an error. ex may be nil, see [Default].
@@ -14,25 +10,31 @@ func Call[A, R any](ctx context.Context, ex *Executor, fn func(*Scope, A) R, arg
 	}
 	ex = chooseFor(ctx, ex, "Call")
 	here := workerHere()
-	r := ex.newCall(here)
-	defer r.leave()
-	c := calledOf[A, R](r)
+	k := ex.runForCall(here)
+	defer k.leave()
+	c := calledOf[A, R](&k.call)
 	c.fn, c.arg = fn, arg
-	if err = ex.runFrom(ctx, here, r); err == nil {
+	if err = ex.runFrom(ctx, ex, k.of(ex, &k.call), here); err == nil {
 		result = c.result
 	}
 	*c = called[A, R]{}
 	return result, err
 }
 
-// A callRun is the job of a [Call] with all that a run of it needs, in one piece. One that a caller from outside has
-// run by itself serves the next Call, if nothing refers to the run any more, see Run.lone.
-type callRun struct {
-	run   runParts
-	scope scopeRun
-	of    any                // a *called[A, R]
-	fn    func(*Scope) error // its call
-	home  *callStore         // where it is kept; nil if it serves once
+// runForCall returns a run for a call of a caller on worker here.
+func (ex *Executor) runForCall(here *Worker) *keptRun {
+	if here == nil {
+		if k := ex.kept.take(ex); k != nil {
+			return k
+		}
+	}
+	return newKeptRun(nil)
+}
+
+// A callJob is the job of a [Call].
+type callJob struct {
+	called any                // a *called[A, R]
+	fn     func(*Scope) error // its call
 }
 
 // A called is a function with its argument and its result.
@@ -47,67 +49,23 @@ func (c *called[A, R]) call(s *Scope) error {
 	return nil
 }
 
-// calledOf returns what r calls, if that is of the types.
-func calledOf[A, R any](r *callRun) *called[A, R] {
-	c, ok := r.of.(*called[A, R])
+// calledOf returns what j calls, if that is of the types.
+func calledOf[A, R any](j *callJob) *called[A, R] {
+	c, ok := j.called.(*called[A, R])
 	if !ok {
 		c = &called[A, R]{}
-		r.of, r.fn = c, c.call
+		j.called, j.fn = c, c.call
 	}
 	return c
 }
 
 // Name implements Job.
-func (r *callRun) Name() string { return "call" }
+func (j *callJob) Name() string { return "call" }
+
+// Light implements Job: scopes look at the caller's context.
+func (j *callJob) Light() bool { return true }
 
 // Begin implements Job.
-func (r *callRun) Begin(run *JobRun) (*Item, error) { return r.scope.begin(run, r.fn) }
-
-// A callStore keeps a callRun for the next caller from outside. Others that come meanwhile make one for themselves.
-type callStore struct {
-	taken xatomic.Uint32 // 1: a caller has the callRun; P1: hands it to the next caller
-	run   *callRun       // nil: none is made yet; of the caller that has set taken
-}
-
-// take returns a callRun. leave follows.
-func (s *callStore) take() *callRun {
-	if !s.taken.CompareAndSwap(0, 1) {
-		return newCallRun(nil)
-	}
-	if s.run == nil {
-		s.run = newCallRun(s)
-	}
-	return s.run
-}
-
-func newCallRun(home *callStore) *callRun {
-	r := &callRun{home: home}
-	r.scope.init()
-	if home != nil {
-		r.run.renew()
-	}
-	return r
-}
-
-// leave ends a call, also after Goexit and after a panic of the caller's context.
-func (r *callRun) leave() {
-	s := r.home
-	if s == nil {
-		return
-	}
-	if !r.run.renew() {
-		s.run = nil
-	}
-	if r.scope.memo.Load() != 0 { // so that no guest of a call is quiet, see protocol/guests.md
-		r.scope.memo.Store(0)
-	}
-	s.taken.Store(0)
-}
-
-// newCall returns a callRun for a caller on worker here.
-func (ex *executor) newCall(here *Worker) *callRun {
-	if here != nil {
-		return newCallRun(nil)
-	}
-	return ex.calls.take()
+func (j *callJob) Begin(run *JobRun) (*Item, error) {
+	return partsOfRun(&run.Run).scope.begin(run, j.fn)
 }

@@ -209,7 +209,10 @@ func TestCallOfLateContext(t *testing.T) {
 	ctx := &lateContext{
 		Context: context.Background(), home: executor.Thread(), asked: make(chan struct{}), let: make(chan struct{}),
 	}
-	_, err := executor.Call(ctx, ex, func(*executor.Scope, int) int {
+	_, err := executor.Call(ctx, ex, func(s *executor.Scope, _ int) int {
+		for range 100 { // so that the run follows the context
+			require.False(t, s.Stopped())
+		}
 		ctx.ending = true
 		ctx.after()
 		ctx.ending = false

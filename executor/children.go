@@ -67,7 +67,7 @@ func execChild(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
 	s := forksOf(w).beginTaken(f)
-	if r := s.run; r.Stopped() || w.waits.nested > maxNested {
+	if r := s.run; r.Look() || w.waits.nested > maxNested {
 		c.skip(w, r, nil)
 	} else {
 		var err error
@@ -90,7 +90,7 @@ func execChildObserved(w *Worker, it *Item) *Item {
 	c := childOf(it)
 	f := &c.fork
 	s := forksOf(w).beginTaken(f)
-	if r := s.run; r.Stopped() || w.waits.nested > maxNested {
+	if r := s.run; r.Look() || w.waits.nested > maxNested {
 		c.skip(w, r, &r.tasks[childTask])
 	} else if err := c.callObserved(w, s); err != nil {
 		c.err = err

@@ -58,12 +58,14 @@ type canceller interface {
 	// cancel cancels it. err is the error of the caller's context.
 	cancel(err, cause error)
 	// subscribe arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
-	// called.
+	// called. It may be called after its end.
 	subscribe()
 	// noticeAbort cancels it if all work of its executor was cancelled, and it is not told of that by itself.
 	noticeAbort()
 	// home returns the Executor of the program that it runs on.
 	home() any
+	// leader returns the run that other runs follow whose caller's context is this one, or nil.
+	leader() *Run
 }
 
 func (c *taskContext) Deadline() (time.Time, bool) { return c.parent.Deadline() }
@@ -103,9 +105,10 @@ func (c *taskContext) follow() (stop func() bool) {
 }
 
 // unfollow calls stop, which follow has returned. It may be user code of the context.
-func (c *taskContext) unfollow(stop func() bool) {
+// It reports whether nothing refers to the owner because of follow any more.
+func (c *taskContext) unfollow(stop func() bool) (stopped bool) {
 	defer c.contain()
-	stop()
+	return stop()
 }
 
 // contain is deferred around calls of the caller's context on other goroutines. It recovers from a panic and cancels

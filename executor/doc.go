@@ -47,8 +47,7 @@
 // A task fails by an error, a panic or [runtime.Goexit]. The failure cancels the task's run, and becomes the run's
 // error. A run that is cancelled, by its context or by [Run.Cancel], skips tasks that have not started. With errors.Is,
 // its error matches both the cause and the context's error, [context.Canceled] or [context.DeadlineExceeded]. A task's
-// error that only says again why the run was stopped is not reported. For errors and contexts whose methods panic see
-// RECIPES.md.
+// error that only says again why the run was stopped is not reported. RECIPES.md has errors and contexts that panic.
 //
 // # Waiting inside a task
 //

@@ -172,16 +172,17 @@ func (ex *executor) newWorker(i int) *Worker {
 	return w
 }
 
-// newRun makes a run of j, nested in parent unless that is nil, and reports whether it is bounded.
-func (ex *executor) newRun(j Job, parent *Run) (r *JobRun, bounded bool) {
+// newRun makes a run of j, or of the job that j has a run for, nested in parent unless that is nil. It reports whether
+// the run is bounded.
+func (ex *executor) newRun(j Job, parent *Run) (r *JobRun, of Job, bounded bool) {
 	var p *runParts
-	if c, ok := j.(*callRun); ok {
-		p = &c.run
+	if k, ok := j.(*keptRun); ok {
+		p, j = &k.run, k.job
 	} else {
 		p = &runParts{}
 	}
 	p.limit = limitFor(ex, j, parent)
-	return &p.JobRun, p.limit != nil
+	return &p.JobRun, j, p.limit != nil
 }
 
 // startWorkers starts the threads of all workers. It returns when each is set up.

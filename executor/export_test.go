@@ -265,14 +265,14 @@ func (ex *Executor) ForksLeft() (told string) {
 	return told
 }
 
-// KeepsCall reports whether the next call from outside uses the run of the one before again.
-func (ex *Executor) KeepsCall() bool { return ex.calls.taken.Load() == 0 && ex.calls.run != nil }
+// KeepsCall reports whether the next run from outside uses the one before again.
+func (ex *Executor) KeepsCall() bool { return ex.kept.taken.Load() == 0 && ex.kept.run != nil }
 
 // CallKeepsExecutor reports whether a run that is kept for the next call refers to the Executor.
-func (ex *Executor) CallKeepsExecutor() bool { return ex.KeepsCall() && ex.calls.run.run.of != nil }
+func (ex *Executor) CallKeepsExecutor() bool { return ex.KeepsCall() && ex.kept.run.run.Run.of != nil }
 
 // KeptCall is the body of the run that is kept for the next call.
-func (ex *Executor) KeptCall() *Body { return &ex.calls.run.scope.Body }
+func (ex *Executor) KeptCall() *Body { return &ex.kept.run.scope.Body }
 
 // TaskIn returns the name of the function that a worker with that stack is in.
 func TaskIn(stack string) string { return taskIn(stack) }

@@ -10,15 +10,15 @@ import (
 
 // A following links a run to the run whose context it was started with, if both are of one executor. A run that is
 // stopped stops the runs that follow it, in a loop and without a goroutine, so a deep tree of runs costs no standard
-// contexts. Every other run is told of its caller's context by context.AfterFunc.
+// contexts. Every other run is told of its caller's context by context.AfterFunc, see late.go.
 //
 // A context that is asked looks at those above as well, see taskContext.notice.
 type following struct {
 	up *Run // the run whose context is the caller's, or nil; constant
 
-	first xatomic.Pointer[Run] // the newest follower; written under ctx.mu, never set after the end of the context
+	first xatomic.Pointer[Run] // the newest follower; written under the lock of ctx, not set after its end
 
-	// Guarded by up.ctx.mu.
+	// Guarded by the lock of the context of up.
 	linked         bool
 	before, behind *Run // in up's list
 }
@@ -29,14 +29,15 @@ func (f *following) setUp(r *Run) {
 	if c == nil {
 		return
 	}
-	if up, ok := c.owner.(*JobRun); ok && up.core == r.core && !up.endless {
-		f.up = &up.Run
+	if up := c.owner.leader(); up != nil && up.core == r.core {
+		f.up = up
 	}
 }
 
 // follow makes r a follower of up, unless up's context has ended.
 func (r *Run) follow() {
-	c := &r.up.ctx
+	c := r.ctx.up()     // that of up, unless up is over and another run uses it
+	c.owner.subscribe() // else nothing tells up, nor r
 	c.mu.Lock()
 	isLive := c.isLive()
 	if isLive {
@@ -58,13 +59,13 @@ func (r *Run) unfollow() {
 	if r.up == nil {
 		return
 	}
-	c := &r.up.ctx
+	c := r.ctx.up()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.unlinkLocked()
 }
 
-// unlinkLocked takes r out of the list of those that follow up. The caller holds up.ctx.mu.
+// unlinkLocked takes r out of the list of those that follow up. The caller holds the lock of its context.
 func (r *Run) unlinkLocked() {
 	if !r.linked {
 		return
@@ -103,7 +104,7 @@ func (r *Run) stopFollowers() {
 	for all := r.takeFollowers(nil); len(all) > 0; {
 		f := all[len(all)-1]
 		all = all[:len(all)-1]
-		err, cause := f.up.ctx.ending()
+		err, cause := f.ctx.up().ending()
 		if body := f.stopped(err, cause, newCancelError(nameOf(f.job), err, cause)); body != nil {
 			bodies = append(bodies, body)
 		}
@@ -160,6 +161,7 @@ func contained(fn func(error), err error) {
 
 // tell arranges that fn is called after the end, or calls it.
 func (r *Run) tell(fn func(error)) {
+	r.keep()
 	r.mu.Lock()
 	over := r.over.Load()
 	if !over {

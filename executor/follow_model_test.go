@@ -17,6 +17,7 @@ func newTree() tree { return tree{&core{}} }
 // run makes a run that is started with ctx. It may follow another; join makes it do so.
 func (e tree) run(ctx context.Context) *JobRun {
 	r := &JobRun{Run{core: e.ex, job: &funcJob{name: "job"}}}
+	r.ctx = &r.own
 	r.ctx.owner = r
 	r.ctx.within(ctx)
 	r.setUp(&r.Run)
@@ -47,8 +48,8 @@ func TestModelFollow(t *testing.T) {
 		e := newTree()
 		outer := e.run(context.Background())
 		join := model.Go(func() { outer.Cancel(nil) })
-		inner := e.join(&outer.ctx)
-		innermost := e.join(&inner.ctx)
+		inner := e.join(outer.ctx)
+		innermost := e.join(inner.ctx)
 		innermost.ctx.state.Await(func(end uint32) bool { return end&stateMask == contextOver })
 		join()
 		model.Assert(outer.first.Load() == nil && inner.first.Load() == nil, "there are followers left")
@@ -60,8 +61,8 @@ func TestModelFollowSeen(t *testing.T) {
 	model.Check(t, func() {
 		e := newTree()
 		outer := e.run(context.Background())
-		inner := e.join(&outer.ctx)
-		innermost := e.join(&inner.ctx)
+		inner := e.join(outer.ctx)
+		innermost := e.join(inner.ctx)
 		join := model.Go(func() { outer.Cancel(nil) })
 		_ = innermost.ctx.Err()
 		outer.ctx.state.Await(func(end uint32) bool { return end&stateMask == contextOver })
@@ -75,8 +76,8 @@ func TestModelFollowEnd(t *testing.T) {
 	model.Check(t, func() {
 		e := newTree()
 		outer := e.run(context.Background())
-		inner := e.join(&outer.ctx)
-		innermost, other := e.join(&inner.ctx), e.join(&outer.ctx)
+		inner := e.join(outer.ctx)
+		innermost, other := e.join(inner.ctx), e.join(outer.ctx)
 		join := model.Go(func() { outer.Cancel(nil) })
 		inner.end()
 		other.end()

@@ -108,6 +108,9 @@ func (f *future) cancel(err, cause error) {
 // home implements canceller.
 func (f *future) home() any { return f.ex }
 
+// leader implements canceller.
+func (f *future) leader() *Run { return nil }
+
 // noticeContext cancels f, of which no worker comes upon the context, if that has ended or abort was called.
 func (f *future) noticeContext() {
 	defer f.ctx.contain()

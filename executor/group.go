@@ -75,7 +75,7 @@ func (g *Group) SetLimit(n int) {
 
 // KeepGoing has the group go on after a failure: the group's context is not cancelled, functions of GoContext are
 // called all the same, and Wait returns all failures, also those of before, joined in the order in which they came.
-// Only what comes after a function that has failed, see [Group.GoAfter], is not called.
+// Only what comes after a failed function, see [Group.GoAfter], is not called.
 func (g *Group) KeepGoing() {
 	g.mustBeIdle("KeepGoing")
 	g.keeps = true

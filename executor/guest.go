@@ -115,6 +115,11 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tem
 	defer executorOf(w.core).afterGuest(r, &returned)
 	g.sitDown(r, r.ctx.labels)
 	defer g.getUp()
+	defer func() {
+		if !returned { // another thread ends the run
+			r.keep()
+		}
+	}()
 	g.quietly = tempo != nil && tempo.next()
 	g.quiet = g.quietly
 	if others != nil {
@@ -301,9 +306,6 @@ func (g *guest) continues() {
 	own.run, own.current = now.run, now.current
 	*now = own
 }
-
-// isStarterOf reports whether the guest is the starter of r, and goes on with its items.
-func (g *guest) isStarterOf(r *JobRun) bool { return g.run == &r.Run && !g.leaves }
 
 // isFree reports whether no task waits on the guest's stack: a wait adds to helps, or has a mark.
 func (g *guest) isFree() bool { return g.w.waits.helps == 1 && g.w.waits.mark == noMark }

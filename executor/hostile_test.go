@@ -147,7 +147,7 @@ func TestCloseAfterAPanicOfTheCaller(t *testing.T) {
 			ex.Start(&hostile{Context: live, value: true}, one(nothing))
 		},
 		"context without AfterFunc": func(ex *executor.Executor) {
-			ex.Start(newStopper(hostile{Context: live, after: true}), one(nothing))
+			ex.Start(newStopper(hostile{Context: live, after: true}), executor.Times(one(nothing), 1))
 		},
 		"context without Done in a task": func(ex *executor.Executor) {
 			inTask(ex, func(context.Context) { ex.Start(&hostile{Context: live, done: true}, one(nothing)) })
@@ -283,7 +283,11 @@ func TestContextTurnsHostile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for work, run := range map[string]func(ex *executor.Executor, ctx context.Context, f func()) error{
 				"graph": func(ex *executor.Executor, ctx context.Context, f func()) error {
-					return ex.Run(ctx, one(func(context.Context) error { f(); return nil }))
+					return ex.Run(ctx, one(func(ctx context.Context) error {
+						ctx.Done() // so that the run follows the context
+						f()
+						return nil
+					}))
 				},
 				"failing": func(ex *executor.Executor, ctx context.Context, f func()) error {
 					return ex.Run(ctx, executor.NewJob("f", func(s *executor.Scope) error {

@@ -26,7 +26,7 @@ type Body struct {
 	hooks   Hooks
 	stopper stopper                // the hooks, if they implement it
 	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
-	flags   xatomic.Uint32         // stopped, watched, disturbed
+	flags   xatomic.Uint32         // stopped, watched, disturbed, untold
 	single  bool                   // constant: the hooks are a singler
 	alone   bool                   // constant: the hooks are a loner
 	memo    xatomic.Uint64         // what a feature remembers of the runs that the body has served
@@ -94,6 +94,10 @@ type singler interface {
 }
 
 // A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [NewJob] returns.
+//
+// A Job may have one more method, Light() bool. If that returns true, short runs cost less: the layer does not refer to
+// a JobRun after Finish, and its items call [Body.Look] before they begin anything, in place of [Body.Stopped]. If OnStop
+// is to do something for items that no worker runs, it calls [JobRun.Follow].
 type Job interface {
 	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is
 	// called by [Executor.Start] on the calling goroutine. If Begin returns an item and no error, the job must call
@@ -190,13 +194,13 @@ func (r *JobRun) Repeats(err error) bool {
 // Finish ends the run with the failures of its tasks. It is called once, when every item is done and every worker that
 // has entered the body has left it.
 func (r *JobRun) Finish(failures ...error) {
+	if len(failures) == 0 && r.lone.Load() && r.endLone(r.core.currentWorker()) {
+		return
+	}
+	r.keep() // its starter may go on before this thread has told all of the end
 	err := join(failures...)
-	if r.unlink != nil {
-		r.ctx.unfollow(r.unlink)
-	}
-	if r.unlink != nil || r.up != nil {
-		r.noticeContext() // a context that has ended counts, even if the run was not yet told
-	}
+	r.endFollowing()
+	r.noticeAtEnd()
 	r.mu.Lock()
 	r.ended = true // from now on Cancel does not touch the body, which may soon serve another run
 	body := r.body
@@ -223,16 +227,25 @@ func (r *JobRun) conclude(body *Body) {
 	r.tellEnd()
 }
 
-// endLone is Finish for a lone run without failures whose starter is the guest of w, if no other worker has run items of
-// it. It reports whether it has ended the run. Nothing refers to such a run or its context once it is forgotten, so
-// there is nobody to keep the body from, to end the context for, to tell the progress to, or to wake: its end needs no
-// D1(finish).
+// endLone is Finish for a lone run without failures, if no worker but w, on whose thread the caller is, has run items of
+// it. The starter is then the caller. w may be nil. endLone reports whether it has ended the run. Nothing refers to such
+// a run once it is forgotten, but perhaps a context that it has given, so there is nobody to tell the progress to, or to
+// wake: its end needs no D1(finish).
 func (r *JobRun) endLone(w *Worker) bool {
-	if !r.lone.Load() || !r.isOnlyOf(w) || r.unlink != nil || r.up != nil || !r.core.forgetLone(&r.Run) {
+	if w == nil || !r.lone.Load() || !r.isOnlyOf(w) || r.ctx.up() != nil {
 		return false
 	}
 	body := r.body
-	r.body = nil
+	r.endFollowing()
+	r.noticeAtEnd()
+	if body.Stopped() || !r.core.forgetLone(&r.Run) {
+		return false
+	}
+	if r.ctx == &r.own {
+		r.body = nil
+	} else {
+		r.endGiven()
+	}
 	body.release()
 	r.over.Store(true)
 	defer r.core.running.Done() // as in tellEnd

@@ -17,6 +17,19 @@ func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Ru
 	return &r.Run
 }
 
+// runFrom starts j for the Executor of, and waits for its end. here is the worker that the caller is on, see workerHere.
+func (ex *core) runFrom(ctx context.Context, of any, j Job, here *Worker) error {
+	w := ex.workerFrom(here)
+	r, first := ex.prepare(ctx, of, j, w, w.run(), false)
+	if first != nil && (here != nil || !ex.attached.offer(r, first)) {
+		r.show(first, w)
+	}
+	if r.over.Load() {
+		return r.err.Get()
+	}
+	return r.wait(w, r.ctx.labels) // as pprof.Do does, take it that the calling task has the labels of its ctx
+}
+
 // prepare starts a run as launch does, but does not make its first items available. It returns the first of them, or
 // nil if the run is over.
 func (ex *core) prepare(
@@ -25,10 +38,16 @@ func (ex *core) prepare(
 	if ctx == nil || j == nil {
 		panic("executor: Run and Start need a context and a job, got nil")
 	}
-	r, bounded := ex.attached.newRun(j, parent)
+	r, j, bounded := ex.attached.newRun(j, parent)
 	r.bounded = bounded
-	r.core, r.of, r.job, r.priority = ex, of, j, priorityOf(j, parent)
-	r.ctx.owner, r.ctx.labels = r, labelsOf(ctx)
+	if r.core == nil { // else a thread that has a context of an earlier run may read it
+		r.core = ex
+	}
+	r.of, r.job, r.priority = of, j, priorityOf(j, parent)
+	if r.own.owner = r; r.ctx == nil {
+		r.ctx = &r.own
+	}
+	r.ctx.labels = labelsOf(ctx)
 	r.ctx.within(ctx)
 	r.setUp(&r.Run)
 	if w != nil {
@@ -45,8 +64,8 @@ func (ex *core) prepare(
 	// Calls of ctx's methods, which may panic, come before admit, which counts the run: Close waits for counted runs.
 	if r.up != nil {
 		r.follow()
-	} else if ctx.Done() != nil {
-		r.unlink = r.ctx.follow()
+	} else {
+		r.caller.begin(&r.Run)
 	}
 	if parent != nil {
 		r.parent.Store(parent)
@@ -101,6 +120,9 @@ func (r *JobRun) embody(body *Body) {
 	if r.cancelled {
 		body.flags.Or(stopped)
 	}
+	if r.isLate() {
+		body.flags.Or(untold)
+	}
 	r.body = body
 }
 
@@ -128,9 +150,8 @@ func (r *JobRun) begin() (first *Item) {
 
 // stillborn ends a run that did not begin.
 func (r *Run) stillborn(err error) {
-	if r.unlink != nil {
-		r.ctx.unfollow(r.unlink)
-	}
+	r.keep()
+	r.endFollowing()
 	defer r.stopFollowers()
 	defer r.unfollow()
 	r.mu.Lock()
@@ -270,6 +291,9 @@ type optioned struct {
 	Job
 	options RunOptions
 }
+
+// Light implements Job.
+func (j *optioned) Light() bool { return isLight(j.Job) }
 
 // Name implements Job.
 func (j *optioned) Name() string {

@@ -13,7 +13,7 @@ func (r *JobRun) Observed() bool { return executorOf(r.core).observers.tellsTask
 // CallTask tells the observers that w, the calling worker, is about to run the task, calls fn with the context for it,
 // and tells them how it has ended, also if it panics. It returns what fn returns. The run must be Observed.
 func (r *JobRun) CallTask(w *Worker, task *TaskInfo, fn func(context.Context) error) error {
-	return callTask(w, &r.Run, task, &r.ctx, fn)
+	return callTask(w, &r.Run, task, r.ctx, fn)
 }
 
 // tellSkip tells the observers that the task is not run, and why, see SkipTask.
@@ -21,7 +21,7 @@ func (r *JobRun) tellSkip(w *Worker, task *TaskInfo, cause error) {
 	if cause == nil {
 		cause = r.whyStopped()
 	}
-	executorOf(r.core).observers.tellTask(onTaskSkip, w, &r.Run, task, &r.ctx, cause)
+	executorOf(r.core).observers.tellTask(onTaskSkip, w, &r.Run, task, r.ctx, cause)
 }
 
 // callTask is CallTask for a task of run, which is nil for an Async, with this context.

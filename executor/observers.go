@@ -215,6 +215,9 @@ func (o *observers) failures() string {
 	return b.String()
 }
 
+// keepRuns reports whether there are observers: they may refer to a run for longer than it is in progress.
+func (o *observers) keepRuns() bool { return o != nil }
+
 // tellsTasks reports whether an observer is told of tasks.
 func (o *observers) tellsTasks() bool {
 	return o != nil && len(o.of[onTaskBegin])+len(o.of[onTaskEnd])+len(o.of[onTaskSkip]) > 0

@@ -27,7 +27,7 @@ type executor struct {
 	guests    *guests    // set if callers take part
 
 	_            pad.Line
-	calls        callStore
+	kept         runStore
 	_            pad.Line
 	asyncs       asyncs
 	_            pad.Line
@@ -84,6 +84,7 @@ type runParts struct {
 	JobRun // first: see partsOfRun
 
 	limit     *limiter      // of the run itself, or of the innermost run around it that has one; constant
+	scope     *scopeRun     // for a job of NewJob, if the run is part of a keptRun; constant
 	groups    xatomic.Int32 // open runs of groups nested in this one
 	endFuture *future       // that ends with the run, see Run.awaitable; guarded by Run.mu
 }

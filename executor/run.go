@@ -18,12 +18,14 @@ type Run struct {
 	of   any // what is to be reachable as long as the run: the Executor of the program; constant
 	job  Job
 	body *Body
-	ctx  taskContext
+	ctx  *taskContext // own or, of a run that is kept, see keptRun, perhaps another; constant, but see renew
+	own  taskContext
 
 	priority Priority // constant
 	endless  bool     // it stands for the work of a feature, and nothing follows it; constant
 	bounded  bool     // see attachments.newRun; constant
 	following
+	caller callerEnd
 
 	launcher xatomic.Plain[*Worker] // the worker whose task started the run, if one did
 	mark     uint64                 // of the launcher's lane just before
@@ -45,7 +47,6 @@ type Run struct {
 	last      struct{ total, done, failed, skipped, left int64 }
 	done      chan struct{} // made by the first call of Done
 	callbacks []func(error) // to call after the end, see tell; nil once over is set
-	unlink    func() bool   // undoes context.AfterFunc; constant from before the run is counted
 
 	others iter.Seq[*Item] // see JobRun.BeginWith; the starter only, until the first item is available
 
@@ -84,8 +85,10 @@ func (r *Run) mustBeMade() {
 // Cancel, and with the run.
 func (r *Run) Context() context.Context {
 	r.mustBeMade()
-	r.keep()
-	return &r.ctx
+	if r.ctx == &r.own {
+		r.keep()
+	}
+	return r.ctx
 }
 
 // keep notes that something may refer to the run after its end.
@@ -113,14 +116,17 @@ func (r *Run) isOnlyOf(w *Worker) bool {
 func (r *Run) renew() bool {
 	if r.core == nil {
 		r.lone.Store(true)
+		r.ctx = &r.own
 		return true
 	}
-	if !r.lone.Load() || !r.over.Load() || r.err.Get() != nil || r.unlink != nil || r.up != nil {
+	if !r.lone.Load() || !r.over.Load() || r.err.Get() != nil {
 		return false
 	}
-	r.of = nil // a run that is kept must not keep the Executor reachable
+	r.setContext(&r.own)   // first: a thread that has another context of r looks no further
+	r.of, r.job = nil, nil // a run that is kept must not keep the Executor reachable
 	r.cancelled, r.ended, r.gated = false, false, false
-	r.ctx.renew()
+	r.caller.renew()
+	r.own.renew()
 	r.over.Store(false)
 	return true
 }
@@ -128,6 +134,7 @@ func (r *Run) renew() bool {
 // Done returns a channel that is closed at the end, see [Awaitable].
 func (r *Run) Done() <-chan struct{} {
 	r.mustBeMade()
+	r.keep()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done == nil {
@@ -152,14 +159,26 @@ func (r *Run) cancel(err, cause error) {
 	r.stop(err, cause, newCancelError(nameOf(r.job), err, cause))
 }
 
-// subscribe implements canceller. It does nothing: a run follows the caller's context from the start.
-func (r *Run) subscribe() {}
-
 // noticeAbort implements canceller. It does nothing: all runs are told.
 func (r *Run) noticeAbort() {}
 
 // home implements canceller.
 func (r *Run) home() any { return r.of }
+
+// standFor makes r, which is zero, the run that stands for work of a feature of ex.
+func (r *JobRun) standFor(ex *core, j Job) {
+	r.core, r.endless, r.job = ex, true, j
+	r.ctx = &r.own
+	r.own.owner, r.own.parent = r, context.Background() // for Yield
+}
+
+// leader implements canceller.
+func (r *JobRun) leader() *Run {
+	if r.endless {
+		return nil
+	}
+	return &r.Run
+}
 
 // noticeContext cancels the run if the caller's context has ended, see [JobRun.NoticeContext].
 func (r *Run) noticeContext() {
@@ -248,8 +267,16 @@ func (r *Run) tellAllStopped(body *Body) {
 func (r *Run) stopped(err, cause, result error) *Body {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.cancelled || r.ended {
+	if !r.stopLocked(err, cause, result) {
 		return nil
+	}
+	return r.body
+}
+
+// stopLocked is stopped for a caller that holds mu. It reports whether this call has stopped r.
+func (r *Run) stopLocked(err, cause, result error) bool {
+	if r.cancelled || r.ended {
+		return false
 	}
 	r.cancelled = true
 	r.err.Set(result)
@@ -257,7 +284,7 @@ func (r *Run) stopped(err, cause, result error) *Body {
 		r.body.flags.Or(stopped)
 	}
 	r.ctx.cancel(err, cause)
-	return r.body
+	return true
 }
 
 // Wait waits for the run's end and returns its error, as [Executor.Run] does. On a worker of the same executor, Wait
@@ -443,10 +470,11 @@ const (
 	stopped   = 1 << iota // the run was cancelled or has failed
 	watched               // Run.Progress was called
 	disturbed             // Disturb was called
+	untold                // the run does not follow its caller's context yet, see Look
 )
 
-// Disturbed reports whether Stopped or Watched does, or Disturb was called in the run in progress. It costs as much as
-// one of them. Any thread.
+// Disturbed reports whether an item has more to ask: Stopped, Watched, Look, or that for which Disturb was called. It
+// costs as much as one of them. Any thread.
 func (b *Body) Disturbed() bool { return b.flags.Load() != 0 }
 
 // Disturb makes Disturbed true until the end of the run in progress, for items that then have more to ask. Any thread,

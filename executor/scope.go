@@ -117,7 +117,7 @@ func (s *Scope) Stopped() bool {
 	if s.w.inline != nil {
 		s.w.core.noticeContexts()
 	}
-	return s.body.Stopped()
+	return s.body.Look()
 }
 
 // Demand reports whether other workers need work: they find nothing to take from the caller's worker, or have asked it.

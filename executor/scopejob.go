@@ -24,9 +24,15 @@ type funcJob struct {
 
 func (j *funcJob) Name() string { return j.name }
 
+// Light implements Job: scopes look at the caller's context.
+func (j *funcJob) Light() bool { return true }
+
 func (j *funcJob) Begin(run *JobRun) (*Item, error) {
-	r := &scopeRun{}
-	r.init()
+	r := partsOfRun(&run.Run).scope
+	if r == nil {
+		r = &scopeRun{}
+		r.init()
+	}
 	return r.begin(run, j.fn)
 }
 
@@ -67,7 +73,7 @@ func execRoot(w *Worker, it *Item) *Item {
 	r := s.run
 	fn := r.fn
 	r.fn = nil // so that a caller that keeps, say, the run's context does not keep the function alive
-	if !r.Stopped() {
+	if !r.Look() {
 		if err := fn(s); err != nil {
 			r.fail(f, err, s.skipped)
 		}
@@ -119,7 +125,7 @@ func (r *scopeRun) isOlder(it *Item, w *Worker, mark uint64) bool { return forkO
 // Leave implements Hooks.
 func (r *scopeRun) Leave(w *Worker) {
 	forksOf(w).forget() // here, not in make, so that private forks do not pay for it
-	if !r.left.Out(1) || len(r.failures) == 0 && guestOf(w).isStarterOf(r.Run()) && r.Run().endLone(w) {
+	if !r.left.Out(1) {
 		return
 	}
 	errs := make([]error, len(r.failures))

@@ -14,7 +14,7 @@ func (e tree) deepTree() (outermost, innermost *JobRun) {
 	outermost = e.run(context.Background())
 	innermost = outermost
 	for range skipEvery - 1 {
-		innermost = e.run(&innermost.ctx)
+		innermost = e.run(innermost.ctx)
 	}
 	return outermost, innermost
 }
@@ -34,8 +34,8 @@ func TestModelSkip(t *testing.T) {
 					outermost.ctx.materialize()
 				}
 				join := model.Go(func() { outermost.ctx.cancel(context.Canceled, nil) })
-				below := e.run(&inner.ctx)
-				innermost := e.run(&below.ctx)
+				below := e.run(inner.ctx)
+				innermost := e.run(below.ctx)
 				_ = innermost.ctx.Err() // so that the skip has seen live contexts
 				if seen(outermost) {
 					model.Assert(innermost.ctx.Err() != nil, "a context is live after the end of one above was seen")
@@ -52,7 +52,7 @@ func TestModelSkipSeen(t *testing.T) {
 	model.Check(t, func() {
 		e := newTree()
 		outermost, inner := e.deepTree()
-		innermost := e.run(&e.run(&inner.ctx).ctx)
+		innermost := e.run(e.run(inner.ctx).ctx)
 		_ = innermost.ctx.Err()
 		join := model.Go(func() { outermost.ctx.cancel(context.Canceled, nil) })
 		_ = innermost.ctx.Err()

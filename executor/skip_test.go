@@ -23,6 +23,7 @@ func (n *nested) cancel(err, cause error) { n.ctx.cancel(err, cause) }
 func (n *nested) subscribe()              {}
 func (n *nested) noticeAbort()            {}
 func (n *nested) home() any               { return nil }
+func (n *nested) leader() *Run            { return nil }
 
 // hasEnded reports whether n or one above has.
 func (n *nested) hasEnded() bool { return n != nil && (n.ended || n.up.hasEnded()) }

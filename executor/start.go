@@ -11,20 +11,14 @@ import "context"
 // when the run is over.
 func (ex *Executor) Run(ctx context.Context, j Job) error {
 	ex.mustBeMade()
-	return ex.runFrom(ctx, workerHere(), j)
-}
-
-// runFrom is Run for a caller on worker here, see workerHere.
-func (ex *Executor) runFrom(ctx context.Context, here *Worker, j Job) error {
-	w := ex.workerFrom(here)
-	r, first := ex.prepare(ctx, ex, j, w, w.run(), false)
-	if first != nil && (here != nil || !ex.attached.offer(r, first)) {
-		r.show(first, w)
+	here := workerHere()
+	if here == nil && isLight(j) {
+		if r := ex.kept.take(ex); r != nil {
+			defer r.leave()
+			return ex.runFrom(ctx, ex, r.of(ex, j), nil)
+		}
 	}
-	if r.over.Load() {
-		return r.err.Get()
-	}
-	return r.wait(w, r.ctx.labels) // as pprof.Do does, take it that the calling task has the labels of its ctx
+	return ex.runFrom(ctx, ex, j, here)
 }
 
 // Start starts a job and returns without waiting for its end. Cancelling ctx cancels the run. If the run cannot start,

@@ -52,8 +52,8 @@ type waits struct {
 	blocking bool // the item being run is in Blocking
 }
 
-// Index returns the worker's index, from 0 to WorkersAndSpares-1 of a [JobRun]. No two items run under one index at a
-// time, unless one waits for the other. Any thread.
+// Index returns the worker's index, from 0 to WorkersAndSpares-1 of a [JobRun]. Of two items under one index at a time,
+// one waits for the other. Any thread.
 func (w *Worker) Index() int { return w.id }
 
 // run returns the run of the item being run; nil if w is nil.

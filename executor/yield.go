@@ -41,7 +41,7 @@ func Yield(ctx context.Context) error {
 		return nil
 	}
 	w.core.noticeContexts()
-	if !w.body.Stopped() {
+	if !w.body.Look() {
 		return nil
 	}
 	return cmp.Or(w.body.owner().ctx.Err(), context.Canceled)

@@ -33,14 +33,17 @@ func (r *runState) Progress() (p executor.Progress) {
 	return p
 }
 
-// mayBegin is called before task t begins in a run that is stopped, watched or disturbed by a failure. It reports
-// whether the task may begin. Otherwise it is skipped, and counted so.
+// mayBegin is called before task t begins in a run that is Disturbed. It reports whether the task may begin. Otherwise
+// it is skipped, and counted so.
 func (r *runState) mayBegin(w *executor.Worker, t *record) bool {
 	l := r.local(w)
-	if i := r.index(t); r.isSkipped(i) || r.Stopped() {
+	if i := r.index(t); r.isSkipped(i) || r.Look() {
 		l.skips++
 		r.skip(w, i)
 		return false
+	}
+	if !r.Watched() {
+		return true
 	}
 	r.tellSkips(l)
 	l.told.Store(l.ran)
@@ -59,7 +62,7 @@ func (r *runState) tellSkips(l *local) {
 	}
 }
 
-// runDisturbed is runTask in a run that is stopped, watched or disturbed by a failure.
+// runDisturbed is runTask in a run that is Disturbed.
 func (r *runState) runDisturbed(w *executor.Worker, t *record) *executor.Item {
 	if r.mayBegin(w, t) {
 		if err := t.fn(r.ctx.Get()); err != nil {

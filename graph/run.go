@@ -104,9 +104,20 @@ func (g *Graph) Begin(run *executor.JobRun) (*executor.Item, error) {
 	return g.begin(run, nil, false)
 }
 
+// Light implements executor.Job: tasks look at the caller's context.
+func (g *Graph) Light() bool { return true }
+
 // begin is Begin of a run that is a part of a run of around, or of no other if around is nil. keepsGoing says that it
 // goes on after failures.
 func (g *Graph) begin(run *executor.JobRun, around *runState, keepsGoing bool) (*executor.Item, error) {
+	first, err := g.beginLocking(run, around, keepsGoing)
+	if first != nil && !stateOf(first.Body).alone {
+		run.Follow() // OnStop ends tasks that wait. Without the lock: it calls methods of the caller's context
+	}
+	return first, err
+}
+
+func (g *Graph) beginLocking(run *executor.JobRun, around *runState, keepsGoing bool) (*executor.Item, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.holdLocked()

@@ -26,8 +26,8 @@ var mayObserve = []string{
 	"executor.(*Executor).heldUp", "executor.Executor.heldUp",
 	"executor.(*Executor).inTaskCalls", "executor.Executor.inTaskCalls",
 	// They begin and end runs.
-	"executor.(*scopeRun).begin", "executor.(*Group).begin",
-	"graph.(*Graph).begin", "executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
+	"executor.(*scopeRun).begin", "executor.(*Group).begin", "executor.(*runStore).take",
+	"graph.(*Graph).beginLocking", "executor/pipeline.(*Pipeline).Begin", "executor/pool.(*Pool).Begin",
 	// They make the frames of children, forks and futures. Those of children and forks are used again.
 	"executor.(*Scope).spawn", "executor.(*callPool[]).extend", "executor.(*future).init",
 	// They run tasks for observers.

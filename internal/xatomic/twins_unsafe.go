@@ -15,6 +15,7 @@ type number[V any, A any] interface {
 	Load() V
 	Store(V)
 	Add(V) V
+	And(V) V
 	Or(V) V
 	CompareAndSwap(old, new V) bool
 	Swap(V) V
@@ -40,6 +41,13 @@ func (x *integer[V, A, P]) Store(v V) {
 func (x *integer[V, A, P]) Add(d V) V {
 	before(update, x.word())
 	v := P(&x.a).Add(d)
+	after(update, x.word())
+	return v
+}
+
+func (x *integer[V, A, P]) And(bits V) V {
+	before(update, x.word())
+	v := P(&x.a).And(bits)
 	after(update, x.word())
 	return v
 }

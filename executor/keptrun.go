@@ -1,0 +1,74 @@
+package executor
+
+import "github.com/magpie-go/magpie/internal/xatomic"
+
+// A keptRun is a run with a scope, for callers from outside that use one after the other. A run that the caller has run
+// by itself serves the next caller, if nothing refers to it any more, see Run.lone.
+type keptRun struct {
+	run   runParts
+	scope scopeRun
+	call  callJob   // of the last Call
+	home  *runStore // where it is kept; nil if it serves once
+
+	job Job // whose run it is about to be
+}
+
+// Name implements Job. It is not called: newRun takes the job.
+func (k *keptRun) Name() string { return k.job.Name() }
+
+// Begin implements Job. It is not called, either.
+func (k *keptRun) Begin(run *JobRun) (*Item, error) { return k.job.Begin(run) }
+
+// of makes k about to be a run of j.
+func (k *keptRun) of(ex *Executor, j Job) *keptRun {
+	k.job = j
+	switch j.(type) {
+	case *callJob, *funcJob: // few ask a Scope for its context
+	default:
+		k.run.giveContext(ex, j)
+	}
+	return k
+}
+
+// A runStore keeps a keptRun for the next caller from outside. Others that come meanwhile do without.
+type runStore struct {
+	taken xatomic.Uint32 // 1: a caller has the keptRun; P1: hands it to the next caller
+	run   *keptRun       // nil: none is made yet; of the caller that has set taken
+}
+
+// take returns a keptRun, or nil. leave follows.
+func (s *runStore) take(ex *Executor) *keptRun {
+	if ex.guests == nil || ex.observers.keepRuns() || !s.taken.CompareAndSwap(0, 1) {
+		return nil
+	}
+	if s.run == nil {
+		s.run = newKeptRun(s)
+	}
+	return s.run
+}
+
+func newKeptRun(home *runStore) *keptRun {
+	k := &keptRun{home: home}
+	k.scope.init()
+	k.run.scope = &k.scope
+	if home != nil {
+		k.run.renew()
+	}
+	return k
+}
+
+// leave ends the use of k, also after Goexit and after a panic of the caller's context.
+func (k *keptRun) leave() {
+	s := k.home
+	if s == nil {
+		return
+	}
+	k.job = nil
+	if !k.run.renew() {
+		s.run = nil
+	}
+	if k.scope.memo.Load() != 0 { // so that no guest of a scope is quiet, see protocol/guests.md
+		k.scope.memo.Store(0)
+	}
+	s.taken.Store(0)
+}

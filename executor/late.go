@@ -1,0 +1,217 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// A run follows the end of its caller's context by context.AfterFunc, which takes as long as all the rest of a short
+// run. The runs of a light job, see [Job], follow it late: most are over before they do.
+//
+// As long as such a run does not follow the context, its items look at it before they begin something, and what follows
+// the run, or waits for its context, has the run follow first. So nothing begins after the context was seen to end, and
+// nothing waits for that in vain.
+
+// lookLimit is the number of looks at the context that take about as long as context.AfterFunc.
+const lookLimit = 16
+
+// A callerEnd is how a run gets to know of the end of its caller's context.
+type callerEnd struct {
+	counts bool           // the caller's context can end, and is not that of a run that this one follows; constant
+	late   bool           // see lightJob; constant
+	stage  followStage    // guarded by Run.mu
+	looks  xatomic.Uint32 // at the context, by items of a run that does not follow it yet
+	unlink func() bool    // undoes context.AfterFunc; guarded by Run.mu
+}
+
+// A followStage says whether a run follows the end of its caller's context.
+type followStage uint8
+
+const (
+	followsNot  followStage = iota // not yet
+	follows                        // from now on; unlink is set soon
+	followsOver                    // no longer: the run is about to end
+)
+
+// A lightJob is a Job with Light.
+type lightJob interface{ Light() bool }
+
+func isLight(j Job) bool {
+	light, ok := j.(lightJob)
+	return ok && light.Light()
+}
+
+// begin has r follow the end of its caller's context, or says that r is to follow it late. It calls methods of the
+// context, which may panic, and comes before r is counted.
+func (e *callerEnd) begin(r *Run) {
+	if r.ctx.parent.Done() == nil {
+		return
+	}
+	e.counts = true
+	if e.late = isLight(r.job); !e.late {
+		e.stage, e.unlink = follows, r.ctx.follow()
+	}
+}
+
+// renew makes e, of a run that is over, ready for another one.
+func (e *callerEnd) renew() {
+	if e.counts {
+		e.counts, e.late, e.stage = false, false, followsNot
+		e.looks.Store(0)
+	}
+}
+
+// isLate reports whether r does not follow the end of its caller's context yet. The caller holds mu.
+func (r *Run) isLate() bool { return r.caller.late && r.caller.stage == followsNot }
+
+// Follow has a light job's run, see [Job], told when the caller's context ends.
+func (r *JobRun) Follow() { r.subscribe() }
+
+// subscribe implements canceller.
+func (r *Run) subscribe() {
+	if r.caller.late {
+		r.subscribeTo(r.ctx)
+	}
+}
+
+// subscribeTo is subscribe if c is, or was, the context of r.
+func (r *Run) subscribeTo(c *taskContext) {
+	if !r.beginFollowing(c) {
+		return
+	}
+	defer c.contain()
+	if unlink := c.follow(); !r.keepUnlink(c, unlink) {
+		unlink()
+	}
+}
+
+// beginFollowing reports whether the caller is to have r follow the end of its caller's context.
+func (r *Run) beginFollowing(c *taskContext) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx != c || !r.isLate() {
+		return false
+	}
+	r.caller.stage = follows
+	if r.body != nil {
+		r.body.flags.And(^uint32(untold))
+	}
+	return true
+}
+
+// keepUnlink keeps unlink for the end of r. It returns false if that has come.
+func (r *Run) keepUnlink(c *taskContext, unlink func() bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ctx != c || r.caller.stage != follows {
+		return false
+	}
+	r.caller.unlink = unlink
+	return true
+}
+
+// endFollowing has r no longer follow the end of its caller's context.
+func (r *Run) endFollowing() {
+	if !r.caller.counts {
+		return
+	}
+	r.mu.Lock()
+	r.caller.stage = followsOver
+	unlink := r.caller.unlink
+	r.caller.unlink = nil
+	r.mu.Unlock()
+	if unlink != nil && !r.ctx.unfollow(unlink) {
+		r.keep() // the function of context.AfterFunc is about to be called
+	}
+}
+
+// noticeAtEnd has an end of the caller's context count of which r was not yet told.
+func (r *Run) noticeAtEnd() {
+	if r.caller.counts || r.up != nil {
+		r.noticeContext()
+	}
+}
+
+// Look is [Body.Stopped] for items of a light job, see [Job]. At first it also asks the caller's context.
+func (b *Body) Look() bool {
+	f := b.flags.Load()
+	if f&untold != 0 {
+		return b.lookAtCaller()
+	}
+	return f&stopped != 0
+}
+
+// A givenContext is the context of a run that is kept for others, see keptRun, in a piece of its own. A task may refer
+// to it for longer than the run, and calls its methods on any thread. So its methods look, under the lock of the run,
+// whether it is the run's still.
+type givenContext struct {
+	taskContext
+	run *Run
+	of  any
+	job Job
+}
+
+// giveContext makes the context of r, which is kept and about to begin, a givenContext.
+func (r *Run) giveContext(of any, j Job) {
+	g := &givenContext{run: r, of: of, job: j}
+	g.owner = g
+	r.setContext(&g.taskContext)
+}
+
+func (r *Run) setContext(c *taskContext) {
+	if r.ctx != c {
+		r.mu.Lock()
+		r.ctx = c
+		r.mu.Unlock()
+	}
+}
+
+// cancel implements canceller.
+func (g *givenContext) cancel(err, cause error) {
+	r, result := g.run, newCancelError(nameOf(g.job), err, cause)
+	r.mu.Lock()
+	isFirst := r.ctx == &g.taskContext && r.stopLocked(err, cause, result)
+	var body *Body
+	if isFirst {
+		body = r.body
+	}
+	r.mu.Unlock()
+	if isFirst { // r now has an error, and is not kept
+		r.tellAllStopped(body)
+	}
+}
+
+// subscribe implements canceller.
+func (g *givenContext) subscribe() { g.run.subscribeTo(&g.taskContext) }
+
+// noticeAbort implements canceller.
+func (g *givenContext) noticeAbort() {}
+
+// home implements canceller.
+func (g *givenContext) home() any { return g.of }
+
+// leader implements canceller.
+func (g *givenContext) leader() *Run { return g.run }
+
+// endGiven ends a givenContext of r, which is forgotten, and has r no longer refer to its body.
+func (r *Run) endGiven() {
+	r.mu.Lock()
+	r.ended, r.body = true, nil
+	r.ctx.cancel(context.Canceled, context.Canceled)
+	r.mu.Unlock()
+	if r.first.Load() != nil { // none comes from now on
+		r.keep()
+		r.stopFollowers()
+	}
+}
+
+// lookAtCaller is Look if the run does not follow its caller's context yet.
+func (b *Body) lookAtCaller() bool {
+	r := b.run.Get()
+	if r.caller.looks.Add(1) == lookLimit {
+		r.subscribe()
+	}
+	r.noticeContext()
+	return b.Stopped()
+}
