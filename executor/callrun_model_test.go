@@ -11,14 +11,14 @@ import (
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// successor makes the i-th of several calls, which one callRun may serve.
+// successor makes the i-th of several calls, which one keptRun may serve.
 func successor(ex *Executor, i int) error {
 	got, err := Call(context.Background(), ex, func(_ *Scope, x int) int { return x + 1 }, i)
 	model.Assert(err != nil || got == i+1, "call %d has returned %d", i, got)
 	return err
 }
 
-// TestModelCalls: a caller makes calls in turn while another does. One of them may find the callRun taken.
+// TestModelCalls: a caller makes calls in turn while another does. One of them may find the keptRun taken.
 func TestModelCalls(t *testing.T) {
 	onEachReceiving(t, []int{1, 2}, func(ex *Executor) {
 		join := model.Go(func() { model.Assert(successor(ex, 1) == nil, "a call has failed") })

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -38,15 +39,8 @@ func TestCallAgain(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, ex.KeepsCall())
 		testkit.Fits(t, func() (wrong string) {
-			const n = 1000
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			for range n {
-				_, _ = executor.Call(ctx, ex, seven, 0)
-			}
-			runtime.ReadMemStats(&after)
-			if after.Mallocs-before.Mallocs >= n {
-				return "the calls have allocated"
+			if n := allocations(func() { _, _ = executor.Call(ctx, ex, seven, 0) }); n >= 1 {
+				return fmt.Sprintf("a call makes %v allocations", n)
 			}
 			return ""
 		})

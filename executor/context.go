@@ -58,7 +58,7 @@ type canceller interface {
 	// cancel cancels it. err is the error of the caller's context.
 	cancel(err, cause error)
 	// subscribe arranges that it is cancelled when the caller's context ends, even if no method of the taskContext is
-	// called. It may be called after its end.
+	// called. subscribe may be called after the end of what it cancels.
 	subscribe()
 	// noticeAbort cancels it if all work of its executor was cancelled, and it is not told of that by itself.
 	noticeAbort()
@@ -104,8 +104,8 @@ func (c *taskContext) follow() (stop func() bool) {
 	})
 }
 
-// unfollow calls stop, which follow has returned. It may be user code of the context.
-// It reports whether nothing refers to the owner because of follow any more.
+// unfollow calls stop, which follow has returned. It may be user code of the context. unfollow reports whether nothing
+// refers to the owner because of follow any more.
 func (c *taskContext) unfollow(stop func() bool) (stopped bool) {
 	defer c.contain()
 	return stop()

@@ -177,7 +177,7 @@ func (ex *executor) newWorker(i int) *Worker {
 func (ex *executor) newRun(j Job, parent *Run) (r *JobRun, of Job, bounded bool) {
 	var p *runParts
 	if k, ok := j.(*keptRun); ok {
-		p, j = &k.run, k.job
+		p, j = &k.run, k.Job
 	} else {
 		p = &runParts{}
 	}

@@ -96,8 +96,8 @@ type singler interface {
 // A Job is work that an executor can run: a *graph.Graph, a *pipeline.Pipeline, or what [NewJob] returns.
 //
 // A Job may have one more method, Light() bool. If that returns true, short runs cost less: the layer does not refer to
-// a JobRun after Finish, and its items call [Body.Look] before they begin anything, in place of [Body.Stopped]. If OnStop
-// is to do something for items that no worker runs, it calls [JobRun.Follow].
+// a JobRun after Finish, and its items call [Body.Look] before they begin anything, in place of [Body.Stopped]. If
+// OnStop is to do something for items that no worker runs, it calls [JobRun.Follow].
 type Job interface {
 	// Begin prepares one execution of the job and returns its first item, or nil if there is nothing to do. It is
 	// called by [Executor.Start] on the calling goroutine. If Begin returns an item and no error, the job must call
@@ -178,9 +178,9 @@ func (r *JobRun) StartWithin(ctx context.Context, j Job) *Run {
 // Abort is [Run.Cancel] because of a failure that the job reports by Finish.
 func (r *JobRun) Abort(failure error) { r.stop(context.Canceled, failure, nil) }
 
-// NoticeContext cancels the run if the caller's context has ended. The run is told of that end by itself, but a task
-// may see it first, and fail because of it. So the job calls NoticeContext when a task has failed, or Repeats, which
-// includes it. If a method of the context panics, that is the cause.
+// NoticeContext cancels the run if the caller's context has ended. A task may see that end before the run is told, and
+// fail because of it. So the job calls NoticeContext when a task has failed, or Repeats, which includes it. If a method
+// of the context panics, that is the cause.
 func (r *JobRun) NoticeContext() { r.noticeContext() }
 
 // Repeats reports whether err, the failure of a task, only says again why the run was stopped. An error of several
@@ -194,11 +194,11 @@ func (r *JobRun) Repeats(err error) bool {
 // Finish ends the run with the failures of its tasks. It is called once, when every item is done and every worker that
 // has entered the body has left it.
 func (r *JobRun) Finish(failures ...error) {
-	if len(failures) == 0 && r.lone.Load() && r.endLone(r.core.currentWorker()) {
+	err := join(failures...)
+	if err == nil && r.lone.Load() && r.endLone(r.core.currentWorker()) {
 		return
 	}
 	r.keep() // its starter may go on before this thread has told all of the end
-	err := join(failures...)
 	r.endFollowing()
 	r.noticeAtEnd()
 	r.mu.Lock()
@@ -227,10 +227,11 @@ func (r *JobRun) conclude(body *Body) {
 	r.tellEnd()
 }
 
-// endLone is Finish for a lone run without failures, if no worker but w, on whose thread the caller is, has run items of
-// it. The starter is then the caller. w may be nil. endLone reports whether it has ended the run. Nothing refers to such
-// a run once it is forgotten, but perhaps a context that it has given, so there is nobody to tell the progress to, or to
-// wake: its end needs no D1(finish).
+// endLone is Finish for a run without failures, if the run is lone and no worker but w has run items of it. It reports
+// whether it has ended the run. The caller is on the thread of w, or on none if w is nil. It is the starter, w's guest.
+//
+// Once such a run is forgotten, at most a context that it has given refers to it. Nobody asks for its progress, and
+// nobody is to be woken: its end needs no D1(finish).
 func (r *JobRun) endLone(w *Worker) bool {
 	if w == nil || !r.lone.Load() || !r.isOnlyOf(w) || r.ctx.up() != nil {
 		return false

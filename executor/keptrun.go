@@ -5,23 +5,16 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // A keptRun is a run with a scope, for callers from outside that use one after the other. A run that the caller has run
 // by itself serves the next caller, if nothing refers to it any more, see Run.lone.
 type keptRun struct {
+	Job   // for which the caller in possession of the keptRun starts the run, see newRun
 	run   runParts
 	scope scopeRun
 	call  callJob   // of the last Call
 	home  *runStore // where it is kept; nil if it serves once
-
-	job Job // whose run it is about to be
 }
 
-// Name implements Job. It is not called: newRun takes the job.
-func (k *keptRun) Name() string { return k.job.Name() }
-
-// Begin implements Job. It is not called, either.
-func (k *keptRun) Begin(run *JobRun) (*Item, error) { return k.job.Begin(run) }
-
-// of makes k about to be a run of j.
+// of has k stand for j, whose run the caller starts next.
 func (k *keptRun) of(ex *Executor, j Job) *keptRun {
-	k.job = j
+	k.Job = j
 	switch j.(type) {
 	case *callJob, *funcJob: // few ask a Scope for its context
 	default:
@@ -63,7 +56,7 @@ func (k *keptRun) leave() {
 	if s == nil {
 		return
 	}
-	k.job = nil
+	k.Job = nil
 	if !k.run.renew() {
 		s.run = nil
 	}

@@ -2,8 +2,10 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,20 +40,13 @@ func TestRunAgain(t *testing.T) {
 	defer cancel()
 	for name, ctx := range map[string]context.Context{"background": context.Background(), "live": live} {
 		t.Run(name, func(t *testing.T) {
-			for job, most := range map[executor.Job]uint64{nothing: 0, one(func(context.Context) error { return nil }): 1} {
+			for job, most := range map[executor.Job]float64{nothing: 0, one(func(context.Context) error { return nil }): 1} {
 				ex := atCall(t, executor.Config{Workers: 2})
 				require.NoError(t, ex.Run(ctx, job))
 				require.True(t, ex.KeepsCall())
 				testkit.Fits(t, func() (wrong string) {
-					const n = 1000
-					var before, after runtime.MemStats
-					runtime.ReadMemStats(&before)
-					for range n {
-						_ = ex.Run(ctx, job)
-					}
-					runtime.ReadMemStats(&after)
-					if after.Mallocs-before.Mallocs >= (most+1)*n {
-						return job.Name() + ": the runs have allocated"
+					if n := allocations(func() { _ = ex.Run(ctx, job) }); n >= most+1 {
+						return fmt.Sprintf("%s: a run makes %v allocations", job.Name(), n)
 					}
 					return ""
 				})
@@ -440,4 +435,43 @@ func TestContextAsksItsGraph(t *testing.T) {
 	asked := false
 	require.NoError(t, ex.Run(&askingContext{live, func() { asked = g.Validate() == nil }}, g))
 	require.True(t, asked)
+}
+
+// A slowContext takes its time to be followed.
+type slowContext struct {
+	context.Context
+	ended      atomic.Bool
+	asked, let chan struct{}
+}
+
+func (c *slowContext) Done() <-chan struct{} { return c.let }
+
+func (c *slowContext) AfterFunc(func()) func() bool {
+	close(c.asked)
+	<-c.let
+	return func() bool { return true }
+}
+
+func (c *slowContext) Err() error {
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestRunLooksMeanwhile: nothing begins after the caller's context has ended, however long that takes to be followed.
+func TestRunLooksMeanwhile(t *testing.T) {
+	ex := atCall(t, executor.Config{Workers: 1})
+	c := &slowContext{Context: context.Background(), asked: make(chan struct{}), let: make(chan struct{})}
+	var follower sync.WaitGroup
+	g := graph.New("g")
+	g.Task(func(ctx context.Context) error {
+		follower.Go(func() { ctx.Done() })
+		<-c.asked
+		c.ended.Store(true)
+		return nil
+	}).Precede(g.Task(func(context.Context) error { t.Error("a task begins"); return nil }))
+	require.ErrorIs(t, ex.Run(c, g), context.Canceled)
+	close(c.let)
+	follower.Wait()
 }

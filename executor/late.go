@@ -19,7 +19,7 @@ const lookLimit = 16
 // A callerEnd is how a run gets to know of the end of its caller's context.
 type callerEnd struct {
 	counts bool           // the caller's context can end, and is not that of a run that this one follows; constant
-	late   bool           // see lightJob; constant
+	late   bool           // counts is set, and the job is light; constant
 	stage  followStage    // guarded by Run.mu
 	looks  xatomic.Uint32 // at the context, by items of a run that does not follow it yet
 	unlink func() bool    // undoes context.AfterFunc; guarded by Run.mu
@@ -30,7 +30,8 @@ type followStage uint8
 
 const (
 	followsNot  followStage = iota // not yet
-	follows                        // from now on; unlink is set soon
+	followsSoon                    // a thread calls context.AfterFunc; items still look
+	follows                        // unlink is set
 	followsOver                    // no longer: the run is about to end
 )
 
@@ -62,8 +63,9 @@ func (e *callerEnd) renew() {
 	}
 }
 
-// isLate reports whether r does not follow the end of its caller's context yet. The caller holds mu.
-func (r *Run) isLate() bool { return r.caller.late && r.caller.stage == followsNot }
+// isUntold reports whether r is not told yet when its caller's context ends, so that items are to look. The caller
+// holds mu.
+func (r *Run) isUntold() bool { return r.caller.late && r.caller.stage < follows }
 
 // Follow has a light job's run, see [Job], told when the caller's context ends.
 func (r *JobRun) Follow() { r.subscribe() }
@@ -90,24 +92,25 @@ func (r *Run) subscribeTo(c *taskContext) {
 func (r *Run) beginFollowing(c *taskContext) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx != c || !r.isLate() {
+	if r.ctx != c || !r.caller.late || r.caller.stage != followsNot {
 		return false
 	}
-	r.caller.stage = follows
-	if r.body != nil {
-		r.body.flags.And(^uint32(untold))
-	}
+	r.caller.stage = followsSoon
 	return true
 }
 
-// keepUnlink keeps unlink for the end of r. It returns false if that has come.
+// keepUnlink keeps unlink for the end of r, which items need no longer look at the context for. It returns false if the
+// end has come.
 func (r *Run) keepUnlink(c *taskContext, unlink func() bool) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.ctx != c || r.caller.stage != follows {
+	if r.ctx != c || r.caller.stage != followsSoon {
 		return false
 	}
-	r.caller.unlink = unlink
+	r.caller.stage, r.caller.unlink = follows, unlink
+	if r.body != nil {
+		r.body.flags.And(^uint32(untold))
+	}
 	return true
 }
 

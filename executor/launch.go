@@ -17,7 +17,8 @@ func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Ru
 	return &r.Run
 }
 
-// runFrom starts j for the Executor of, and waits for its end. here is the worker that the caller is on, see workerHere.
+// runFrom starts j for the Executor of, and waits for its end. here is the worker that the caller is on, see
+// workerHere.
 func (ex *core) runFrom(ctx context.Context, of any, j Job, here *Worker) error {
 	w := ex.workerFrom(here)
 	r, first := ex.prepare(ctx, of, j, w, w.run(), false)
@@ -120,7 +121,7 @@ func (r *JobRun) embody(body *Body) {
 	if r.cancelled {
 		body.flags.Or(stopped)
 	}
-	if r.isLate() {
+	if r.isUntold() {
 		body.flags.Or(untold)
 	}
 	r.body = body

@@ -112,7 +112,8 @@ func (r *Run) isOnlyOf(w *Worker) bool {
 }
 
 // renew makes r, which is zero or over, ready for a start after which it may be lone. It returns false if r is over and
-// not lone. The starter, at the end of its wait. What is left of visited costs the next run a look at a lane.
+// not lone. The starter, at the end of its wait. What is left of visited costs the next run a look at a lane and, if
+// another worker has the next guest, its keeping.
 func (r *Run) renew() bool {
 	if r.core == nil {
 		r.lone.Store(true)
@@ -405,6 +406,7 @@ type Progress struct {
 // it has detached fails, or a Release of its permits.
 func (r *Run) Progress() Progress {
 	r.mustBeMade()
+	r.keep()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.body == nil {

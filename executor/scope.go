@@ -109,7 +109,7 @@ func (s *Scope) WorkerIndex() int {
 	return s.w.id
 }
 
-// Stopped reports whether the run was cancelled or failed. It costs two loads.
+// Stopped reports whether the run was cancelled or failed. It costs two loads, and in a new run a look at its context.
 func (s *Scope) Stopped() bool {
 	if s == nil || s.body == nil {
 		misused()

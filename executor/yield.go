@@ -18,8 +18,8 @@ import (
 // [host.Threads]. With [host.Options].KeepGOMAXPROCS it offers its P to goroutines instead. Yield also shows thieves
 // the items that the task has kept back, such as private forks. It runs no other task on top of the calling one.
 //
-// Elsewhere, and in a task of [NewInline], Yield calls [runtime.Gosched]. It allocates nothing, and costs some 40 ns
-// while nothing waits, so a loop may call it every few microseconds. BENCHMARKS.md has figures.
+// Elsewhere, and in a task of [NewInline], it calls [runtime.Gosched]. It costs 40 ns while nothing waits: a loop may
+// call it every few µs, see BENCHMARKS.md.
 func Yield(ctx context.Context) error {
 	if ctx == nil {
 		panic("executor: Yield needs a context, got nil")

@@ -15,8 +15,8 @@ import (
 )
 
 // kernel is the files of package executor that run items, without .go: they are to be read by themselves.
-const kernel = "core attach worker loops find injector item run launch help wait until sleep context follow late skip " +
-	"errors bounds thread onthread blocking block inline same_unsafe"
+const kernel = "core attach worker loops find injector item run launch help wait until sleep context follow late " +
+	"skip errors bounds thread onthread blocking block inline same_unsafe"
 
 // registers is where each feature has its lines: the state of an executor, a worker and a run, and the list of
 // attachments. They stand above the kernel, and features may name them in a circle.
