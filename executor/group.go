@@ -133,11 +133,10 @@ type GroupTask struct {
 // implements Job and Hooks.
 type groupRun struct {
 	Body
-	group  *Group
-	of     *Run
-	opener Item                       // with which the run begins
-	inbox  Item                       // in a lane or in the injector while Group.calls is set
-	exec   func(*Worker, *Item) *Item // of the functions
+	group *Group
+	of    *Run
+	inbox Item                       // in a lane or in the injector while Group.calls is set
+	exec  func(*Worker, *Item) *Item // of the functions
 
 	before error          // the result of the run before
 	stops  bool           // it is stopped from the start, because of before
@@ -149,9 +148,9 @@ type groupRun struct {
 	callsInGo bool // Go calls the function that it was given
 	gaveUp    bool // one has waited in vain
 
-	// Besides workers, left counts the functions that have not ended, one while the run is open, and the opener. A
-	// worker counts the functions that it ends in workerParts.futures, until it leaves the body. So threads outside write
-	// to it much oftener than workers.
+	// Besides workers, left counts the functions that have not ended, and one while the run is open. A worker counts the
+	// functions that it ends in workerParts.futures, until it leaves the body. So threads outside write to it much oftener
+	// than workers.
 	_ pad.Line
 	counted
 	_ pad.Line

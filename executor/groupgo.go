@@ -209,18 +209,20 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 			r.inherit(old)
 		}
 		r.Body.Init(r)
-		r.opener.Exec, r.opener.Body = execOpener, &r.Body
 		r.inbox.Exec, r.inbox.Body = execInbox, &r.Body
 		r.open.Store(1)
-		r.left.Start(3) // the opener, the function, and until release
+		r.left.Start(2) // the function, and until release
 		parent := w.run()
 		if parent != nil {
 			partsOfRun(parent).groups.Add(1)
 		}
-		r.of = g.ex.launch(g.ctx, g.ex, r, w, parent, tries)
+		run, first := g.ex.prepare(g.ctx, g.ex, r, w, parent, tries)
+		if r.of = &run.Run; first != nil {
+			run.entrust(w)
+		}
 		if r.of.refused {
 			r.open.Store(0) // release has nothing to count out
-			r.left.Out(3)
+			r.left.Out(2)
 			if parent != nil {
 				partsOfRun(parent).groups.Add(-1)
 			}

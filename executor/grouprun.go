@@ -18,7 +18,7 @@ func (r *groupRun) Begin(run *JobRun) (*Item, error) {
 	} else if cause := r.group.cause.Load(); cause != nil {
 		run.Cancel(*cause)
 	}
-	return &r.opener, nil
+	return &r.inbox, nil // for its Body: begin does not make it available
 }
 
 // inherit gives r, which has not begun, what stays of old, the run before: its result and, unless the group keeps
@@ -44,12 +44,6 @@ func (r *groupRun) result() error {
 		return cmp.Or(r.before, r.of.err.Get())
 	}
 	return r.of.err.Get()
-}
-
-func execOpener(w *Worker, it *Item) *Item {
-	it.Body.Run().Uncount(w)
-	partsOf(w).futures++
-	return nil
 }
 
 // release ends the state in which r, whose Run is of, waits for further functions.

@@ -97,10 +97,8 @@ func (ex *core) prepare(
 func (r *JobRun) show(first *Item, w *Worker) {
 	others := r.others
 	r.others = nil // the run may end, and be kept
-	r.keep()       // the thread that ends it is not the caller
+	r.entrust(w)
 	if w != nil {
-		r.mark = w.lane.Mark()
-		r.launcher.Set(w)
 		w.Push(first)
 		if others != nil {
 			for it := range others {
@@ -110,6 +108,16 @@ func (r *JobRun) show(first *Item, w *Worker) {
 	} else {
 		r.core.injectAll(first, others)
 		r.core.drive(nil)
+	}
+}
+
+// entrust is called before the run's first item is available. From then on a thread that is not the caller's may end the
+// run. What w, the calling worker, has in its lane by now is not of the run. w may be nil.
+func (r *JobRun) entrust(w *Worker) {
+	r.keep()
+	if w != nil {
+		r.mark = w.lane.Mark()
+		r.launcher.Set(w)
 	}
 }
 
