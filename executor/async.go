@@ -104,7 +104,7 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 	if ex.observers.tellsTasks() {
 		f.call = observedCall{f.call}
 	}
-	f.ctx.owner, f.ctx.labels = f, labelsOf(ctx)
+	f.ctx.owner = f
 	before := futuresOf(after) // may panic, so before f is counted: Close waits for what is counted
 	w := ex.currentWorker()
 	w.mustBeInTask()

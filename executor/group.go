@@ -8,7 +8,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// What groups keep, with groupqueue. The files that work with it stand on each other in this order: grouptasks,
+// What groups keep, with groupqueue. The files that work with it stand on each other in this order: groupsite, grouptasks,
 // groupbatch, groupinbox, groupturn, grouprun, groupgo. Each names only those before it.
 
 // A Group is a number of functions that run on the executor, of which the first error counts. It has the methods of an
@@ -20,10 +20,11 @@ import (
 // These differences matter most. MIGRATING.md lists all of them.
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
-//     worker stands in for its worker, see [Blocking].
+//     worker stands in for its worker, see [Blocking]. Short ones may begin in Wait only, or if that does not
+//     come, some milliseconds after Go: no thread is woken for them.
 //   - So next of an iter.Pull must not be called by several functions, even one at a time: the runtime then ends the
 //     process.
-//   - A panic becomes an error, a *[PanicError], and [runtime.Goexit] becomes [ErrGoexit].
+//   - A panic becomes a *[PanicError], and [runtime.Goexit] becomes [ErrGoexit].
 //   - If the caller's context ends before the last function has returned, and before any failure, Wait returns an
 //     error, even if all functions return nil. It is not [context.Canceled] itself: [errors.Is] finds that.
 //   - With a limit, [Group.Go] called from a task seldom waits, and may call the function itself.
@@ -142,6 +143,9 @@ type groupRun struct {
 	stops  bool           // it is stopped from the start, because of before
 	used   xatomic.Bool   // it has got a function
 	open   xatomic.Uint32 // 1 until Wait or Close
+
+	site  xatomic.Pointer[groupSite] // from the first function from outside on, until the time is noted there; or nil
+	trial trial                      // of the site
 
 	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
 	inGo      int  // how many wait in Go

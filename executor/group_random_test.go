@@ -62,6 +62,9 @@ func TestRandomGroup(t *testing.T) {
 		})
 		within(t, ex, func() {
 			for range 3 {
+				if rng.IntN(2) == 0 {
+					ex.HushGroups()
+				}
 				g := executor.NewGroup(ex)
 				g.SetLimit(rng.IntN(4) - 1)
 				if rng.IntN(3) == 0 {

@@ -11,6 +11,14 @@ func groupBatchOf(it *Item) *groupBatch { return (*groupBatch)(unsafe.Pointer(it
 // groupRunOf returns the run of a Group that b is part of.
 func groupRunOf(b *Body) *groupRun { return (*groupRun)(unsafe.Pointer(b)) }
 
+// code returns the address of the function's code.
+func (f groupFunction) code() uintptr {
+	if f.fn != nil {
+		return **(**uintptr)(unsafe.Pointer(&f.fn))
+	}
+	return **(**uintptr)(unsafe.Pointer(&f.cfn))
+}
+
 const (
 	_ = -unsafe.Offsetof(groupTask{}.Item)
 	_ = -unsafe.Offsetof(groupBatch{}.Item)

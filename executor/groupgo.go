@@ -142,7 +142,9 @@ func (g *Group) Wait() error {
 		panic("executor: Group.Wait in a function of the group: it would wait for itself")
 	}
 	r.release(r.of)
+	r.runWithheld()
 	_ = r.of.Wait()
+	r.noteSite()
 	return r.result()
 }
 
@@ -216,10 +218,7 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 		if parent != nil {
 			partsOfRun(parent).groups.Add(1)
 		}
-		run, first := g.ex.prepare(g.ctx, g.ex, r, w, parent, tries)
-		if r.of = &run.Run; first != nil {
-			run.entrust(w)
-		}
+		r.of = g.ex.launchEmpty(g.ctx, g.ex, r, w, parent, tries)
 		if r.of.refused {
 			r.open.Store(0) // release has nothing to count out
 			r.left.Out(2)

@@ -65,11 +65,15 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 	if calls {
 		g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
 	}
+	shows := calls && g.full.Load()
 	g.mu.Unlock()
+	if shows {
+		g.run.Load().show()
+	}
 	return calls
 }
 
-// callFor gives a function from outside to the inbox, and has the inbox call. The caller has counted the function in.
+// callFor gives a function from outside to the inbox, and has the inbox call, if only when the caller waits. The caller has counted the function in.
 // Its unit becomes the inbox's.
 func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 	g := r.group
@@ -80,7 +84,7 @@ func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 	g.mu.Unlock()
 	if called {
 		r.out(1)
-	} else {
+	} else if !r.withhold(groupFunction{fn, cfn}) {
 		g.ex.inject(&r.inbox)
 	}
 }
@@ -133,7 +137,7 @@ func (r *groupRun) awaitBatch(w *Worker) (b *groupBatch, n int, calls bool) {
 	}
 	g.mu.Lock()
 	b, n = g.takeBatch()
-	calls = n > 1 // after a batch with one function there is no other
+	calls = g.oldest != nil || n > 1 && r.open.Load() == 1 // where a caller waits, no other is expected
 	g.calls, g.drained = calls, calls && g.oldest == nil
 	g.mu.Unlock()
 	return b, n, calls

@@ -11,6 +11,9 @@ func (r *groupRun) Name() string { return groupName }
 
 const groupName = "group"
 
+// Light implements Job: skip looks at the caller's context.
+func (r *groupRun) Light() bool { return true }
+
 // Begin implements Job.
 func (r *groupRun) Begin(run *JobRun) (*Item, error) {
 	if r.stops {
@@ -18,7 +21,7 @@ func (r *groupRun) Begin(run *JobRun) (*Item, error) {
 	} else if cause := r.group.cause.Load(); cause != nil {
 		run.Cancel(*cause)
 	}
-	return &r.inbox, nil // for its Body: begin does not make it available
+	return &r.inbox, nil // see launchEmpty
 }
 
 // inherit gives r, which has not begun, what stays of old, the run before: its result and, unless the group keeps
@@ -47,6 +50,8 @@ func (r *groupRun) result() error {
 }
 
 // release ends the state in which r, whose Run is of, waits for further functions.
+//
+// D1(release): set open to 0. Then the caller looks for a withheld inbox. Pairs with D1(withhold).
 func (r *groupRun) release(of *Run) {
 	if r.open.CompareAndSwap(1, 0) {
 		if parent := of.parent.Load(); parent != nil {
@@ -72,7 +77,9 @@ func (ex *executor) releaseGroups() {
 	}
 	ex.mu.Unlock()
 	for _, r := range open {
-		r.job.(*groupRun).release(r)
+		g := r.job.(*groupRun)
+		g.release(r)
+		g.show()
 	}
 }
 
@@ -87,6 +94,10 @@ func (ex *executor) isOpen(r *Run) bool {
 
 // attachGroups has the kernel, and the futures, tell of ends.
 func attachGroups(ex *executor, on *attachments) {
+	if ex.guests != nil {
+		ex.groupSites = &groupSiteTable{}
+		ex.guests.quiets.ticked = ex.groupSites.showLate
+	}
 	on.over = append(on.over, leaveGroups)
 	// D1(refuse): close, then look for groups without a run or future around them. Pairs with D1(leave).
 	on.refused = append(on.refused, ex.releaseGroups)
@@ -149,7 +160,12 @@ func (r *groupRun) skip(w *Worker, t *groupTask) bool {
 	if t.handle != nil && t.handle.err != nil { // a task before it has failed, or was skipped
 		return true
 	}
-	skips := r.Stopped() && (t.fn == nil || w.core.aborted.Load() != nil) // Shutdown skips all
+	skips := false
+	if t.fn == nil {
+		skips = r.Look()
+	} else { // Shutdown skips all
+		skips = r.Stopped() && w.core.aborted.Load() != nil
+	}
 	if skips && t.handle != nil {
 		t.handle.err = r.of.whyStopped() // no other thread looks before the task has ended
 	}

@@ -86,30 +86,45 @@ func (t *guestThread) idOf(self int64) uint64 {
 // runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
 // sleeps. The caller is no worker of any executor. It reports whether it did.
 func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
-	g := ex.guests
-	if g == nil || !g.mayCome() {
-		return false
-	}
-	id := ex.notifier.Borrow(ex.cfg.Workers)
-	if id < 0 {
+	seat := ex.seat()
+	if seat == nil {
 		return false
 	}
 	others := r.others
 	r.others = nil
 	tempo := tempo{&first.Body.memo} // not of r: the run may end, and the body serve another
-	t := guestOf(ex.roster[id]).takePart(&r.Run, first, others, &tempo)
-	g.letOthersRun(t)
+	t := seat.takePart(&r.Run, first, others, tempo.next())
+	ex.guests.letOthersRun(t)
 	if t.matters {
 		ex.block(r)
-		tempo.note(g.taken(t), t.quietly)
+		tempo.note(ex.guests.taken(t), t.quietly)
 	}
 	return true
 }
 
+// runQuietly is runAsGuest for a guest that is quiet, and one item.
+func (ex *executor) runQuietly(r *Run, it *Item) bool {
+	seat := ex.seat()
+	if seat == nil {
+		return false
+	}
+	ex.guests.letOthersRun(seat.takePart(r, it, nil, true))
+	return true
+}
+
+// seat returns a guest that the caller may be, whose worker it has borrowed, or nil.
+func (ex *executor) seat() *guest {
+	if g := ex.guests; g != nil && g.mayCome() {
+		if id := ex.notifier.Borrow(ex.cfg.Workers); id >= 0 {
+			return guestOf(ex.roster[id])
+		}
+	}
+	return nil
+}
+
 // takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
 // has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
-// The guest may be quiet if tempo is not nil.
-func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tempo) (t trial) {
+func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bool) (t trial) {
 	w := g.w
 	returned := false
 	defer executorOf(w.core).afterGuest(r, &returned)
@@ -120,8 +135,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], tempo *tem
 			r.keep()
 		}
 	}()
-	g.quietly = tempo != nil && tempo.next()
-	g.quiet = g.quietly
+	g.quietly, g.quiet = quietly, quietly
 	if others != nil {
 		// A Push is for the body that the worker is in. Nobody else has a slot of the run yet.
 		first = w.enterAdmitted(first)

@@ -16,6 +16,10 @@ const (
 	// quietSpan is how long the typical run takes at most whose guest may be quiet.
 	quietSpan = callerSpan / 2
 
+	// groupSpan is how long the typical Group takes at most, beside one that tells a worker of its functions, that may
+	// withhold them: a few times as long as it takes to wake the threads.
+	groupSpan = 5 * callerSpan
+
 	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed,
 	// while its task waits for that item, waits for one to two ticks.
 	quietTick = 5 * time.Millisecond
@@ -89,8 +93,14 @@ func (g *guests) letOthersRun(t trial) {
 	}
 }
 
-// taken returns the time since the guest of t came.
+// now returns the time at which a trial begins.
+func (*guests) now() int64 { return nanotime() }
+
+// taken returns the time since t began.
 func (*guests) taken(t trial) int64 { return nanotime() - t.since }
+
+// isLate reports whether t began before the last tick of the clock.
+func (g *guests) isLate(t trial) bool { return g.taken(t) >= int64(quietTick) }
 
 // A quietClock calls tick again and again.
 type quietClock struct{ timer *time.Timer }

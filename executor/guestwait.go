@@ -30,7 +30,7 @@ func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 	case only != nil:
 		g.letOthersRun(guestOf(w).takeOnly(end, r, it))
 	default:
-		g.letOthersRun(guestOf(w).takePart(r, it, nil, nil))
+		g.letOthersRun(guestOf(w).takePart(r, it, nil, false))
 	}
 }
 

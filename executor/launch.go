@@ -17,6 +17,15 @@ func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Ru
 	return &r.Run
 }
 
+// launchEmpty is launch for a job whose items come later: the one that its Begin returns says which body they are of.
+func (ex *core) launchEmpty(ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool) *Run {
+	r, first := ex.prepare(ctx, of, j, w, parent, tries)
+	if first != nil {
+		r.entrust(w)
+	}
+	return &r.Run
+}
+
 // runFrom starts j for the Executor of, and waits for its end. here is the worker that the caller is on, see
 // workerHere.
 func (ex *core) runFrom(ctx context.Context, of any, j Job, here *Worker) error {
@@ -48,7 +57,6 @@ func (ex *core) prepare(
 	if r.own.owner = r; r.ctx == nil {
 		r.ctx = &r.own
 	}
-	r.ctx.labels = labelsOf(ctx)
 	r.ctx.within(ctx)
 	r.setUp(&r.Run)
 	if w != nil {

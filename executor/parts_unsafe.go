@@ -33,6 +33,7 @@ type executor struct {
 	_            pad.Line
 	groupTasks   groupTaskStore
 	groupBatches groupBatchStore
+	groupSites   *groupSiteTable // nil without guests
 	_            pad.Line
 	silence      silence
 	_            pad.Line

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"time"
+
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -22,6 +24,8 @@ type quiets struct {
 	state    xatomic.Uint32 // clockIdle, clockTicking or clockNeeded
 	clock    quietClock
 	unneeded int // ticks since a guest needed one; of tick only
+
+	ticked func(*executor) // shows what others than guests have kept quiet about; constant
 }
 
 // A hush is what the clock sees of a worker's guests.
@@ -47,8 +51,13 @@ func (q *quiets) hold(w *Worker) {
 		g.holds = true
 		q.hushes[w.id].held.Store(g.number(w))
 	}
+	q.need(executorOf(w.core))
+}
+
+// need has the clock tick, twice at least.
+func (q *quiets) need(ex *executor) {
 	if q.state.Load() != clockNeeded && q.state.Swap(clockNeeded) == clockIdle {
-		q.clock.set(executorOf(w.core))
+		q.clock.set(ex)
 	}
 }
 
@@ -72,6 +81,7 @@ func (ex *executor) tick() (again bool) {
 	} else if q.unneeded++; q.unneeded > maxUnneeded && q.state.CompareAndSwap(clockTicking, clockIdle) {
 		return false
 	}
+	q.ticked(ex)
 	for i := range q.hushes {
 		s := &q.hushes[i]
 		held := s.held.Load()
@@ -153,10 +163,13 @@ const (
 )
 
 // next says whether the guest of the run that begins now is quiet.
-func (t tempo) next() bool {
+func (t tempo) next() bool { return t.nextWithin(quietSpan) }
+
+// nextWithin is next where runs may be quiet that take most at most.
+func (t tempo) nextWithin(most time.Duration) bool {
 	quiet, loud, count := t.load()
 	switch {
-	case loud == 0 || loud > int64(quietSpan)/tempoUnit:
+	case loud == 0 || loud > int64(most)/tempoUnit:
 		return false
 	case quiet == 0 || count < firstTrials:
 		return count%2 == 1

@@ -35,3 +35,42 @@ const (
 	FirstTrials = firstTrials
 	Retrial     = retrial
 )
+
+// HushGroups lets the next groups of ex withhold their functions until Wait, if callers take part.
+func (ex *Executor) HushGroups() {
+	if ex.groupSites == nil {
+		return
+	}
+	for i := range ex.groupSites {
+		ex.groupSites[i].memo.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits))
+		ex.groupSites[i].loud.Store(0)
+	}
+}
+
+// LoudGroups returns how many groups to come tell a worker of their functions at once, because the clock has had to.
+func (ex *Executor) LoudGroups() (n int64) {
+	for i := range ex.groupSites {
+		n += ex.groupSites[i].loud.Load()
+	}
+	return n
+}
+
+// NotedGroups returns how many groups of ex have told how long they took, since ex was made or HushGroups was called.
+func (ex *Executor) NotedGroups() (n int64) {
+	for i := range ex.groupSites {
+		if _, _, count := (tempo{&ex.groupSites[i].memo}).load(); count > 0 {
+			n += count % firstTrials
+		}
+	}
+	return n
+}
+
+// Withheld returns how many groups of ex withhold their functions.
+func (ex *Executor) Withheld() (n int) {
+	for i := range ex.groupSites {
+		if ex.groupSites[i].inbox.Load() != nil {
+			n++
+		}
+	}
+	return n
+}

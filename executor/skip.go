@@ -26,9 +26,9 @@ const skipEvery = 16
 // another.
 var deepEnds xatomic.Uint64
 
-// within sets the context above c.
+// within sets the context above c, whose labels c has.
 func (c *taskContext) within(parent context.Context) {
-	c.parent = parent
+	c.parent, c.labels = parent, labelsOf(parent)
 	up, ok := parent.(*taskContext)
 	if !ok {
 		return
