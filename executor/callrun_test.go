@@ -119,11 +119,23 @@ func TestCallElsewhere(t *testing.T) {
 		require.False(t, ex.KeepsCall())
 	})
 	t.Run("all", func(t *testing.T) {
-		ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers})
+		ex := atCall(t, executor.Config{Workers: 1, Spares: -1})
 		for range 2 {
+			begun, release := make(chan struct{}), make(chan struct{})
+			other := ex.Start(context.Background(), one(func(context.Context) error {
+				close(begun)
+				<-release
+				return nil
+			}))
+			<-begun
+			go func() {
+				eventually(func() bool { return ex.Injected() > 0 })
+				close(release)
+			}()
 			_, err := executor.Call(context.Background(), ex, seven, 0)
 			require.NoError(t, err)
 			require.False(t, ex.KeepsCall())
+			require.NoError(t, other.Wait())
 		}
 	})
 }
