@@ -31,8 +31,10 @@ var loopRivals = []loopRival{
 	{"magpie", onMagpie(executor.Config{})},
 	{"magpie-keep", onMagpie(executor.Config{Host: host.Options{KeepGOMAXPROCS: true}})},
 	{"magpie-brief", onMagpie(executor.Config{Callers: executor.BriefCallers})},
+	{"magpie-group", onGroup},
 	{"goroutine-items", plain(goroutineItems)},
 	{"errgroup", plain(errgroupItems)},
+	{"errgroup-all", plain(errgroupAll)},
 	{"conc", plain(concItems)},
 	{"serial", plain(func(int) loopFunc {
 		return func(n int, body func(lo, hi int)) error { body(0, n); return nil }
@@ -58,6 +60,21 @@ func onMagpie(c executor.Config) func(workers int) (loopFunc, func() error, erro
 			return parallel.ForBlocks(context.Background(), o, 0, n, body)
 		}, ex.Close, nil
 	}
+}
+
+// onGroup has a Group call a function for each item, without a limit, as errgroupAll does.
+func onGroup(workers int) (loopFunc, func() error, error) {
+	ex, err := executor.New(executor.Config{Workers: workers})
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(n int, body func(lo, hi int)) error {
+		g, _ := executor.GroupWithContext(context.Background(), ex)
+		for i := range n {
+			g.Go(func() error { body(i, i+1); return nil })
+		}
+		return g.Wait()
+	}, ex.Close, nil
 }
 
 // goroutinePieces starts a goroutine for each P, with as many items each.
@@ -96,6 +113,17 @@ func errgroupItems(workers int) loopFunc {
 	return func(n int, body func(lo, hi int)) error {
 		var g errgroup.Group
 		g.SetLimit(workers)
+		for i := range n {
+			g.Go(func() error { body(i, i+1); return nil })
+		}
+		return g.Wait()
+	}
+}
+
+// errgroupAll has an errgroup call a function for each item, without a limit: as a handler does.
+func errgroupAll(int) loopFunc {
+	return func(n int, body func(lo, hi int)) error {
+		g, _ := errgroup.WithContext(context.Background())
 		for i := range n {
 			g.Go(func() error { body(i, i+1); return nil })
 		}

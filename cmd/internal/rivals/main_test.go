@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 var sizes = map[string]int{
 	"fib": 12, "queens": 5, "fat": 2, "thin": 6, "fan": 100, "dag": 8, "chain": 100, "btree": 100, "sort": 3000,
 	"sort-floats": 3000, "sort-strings": 3000, "sort-few": 3000, "sort-sorted": 3000, "sort-reversed": 3000,
-	"run": 1, "rare": 1,
+	"run": 1, "rare": 1, "rare-few": 10,
 }
 
 // TestEverything measures every benchmark with all rivals in Go and, if there is a compiler, with OpenMP.

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/panjf2000/ants/v2"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/graph"
@@ -15,30 +17,73 @@ import (
 var oneRivals = []goRival{
 	{"run", "magpie", oneMagpie(0)},
 	{"run", "call", oneCall(0)},
+	{"run", "group", groupOf(0)},
+	{"run", "errgroup", errgroupOf(0)},
 	{"run", "goroutine", oneGoroutine(0)},
 	{"run", "ants", oneAnts(0)},
 	{"rare", "magpie", oneMagpie(time.Millisecond)},
 	{"rare", "call", oneCall(time.Millisecond)},
+	{"rare", "group", groupOf(time.Millisecond)},
+	{"rare", "errgroup", errgroupOf(time.Millisecond)},
 	{"rare", "goroutine", oneGoroutine(time.Millisecond)},
 	{"rare", "ants", oneAnts(time.Millisecond)},
+	{"rare-few", "magpie", groupOf(time.Millisecond)},
+	{"rare-few", "errgroup", errgroupOf(time.Millisecond)},
 }
+
+// request is the context of all calls: one that can end, as that of a request can.
+var request, _ = context.WithCancel(context.Background())
 
 // one is a repetition in which call has a function called by another thread, after a pause.
 func one(pause time.Duration, call func(func()) error) repetition {
-	n, want := 0, 0
-	f := func() { n++ }
+	n := 0
+	return few(pause, 1, func() int { return n }, func() error { return call(func() { n++ }) })
+}
+
+// few is a repetition in which call has small functions called, after a pause. called returns how many were so far.
+func few(pause time.Duration, functions int, called func() int, call func() error) repetition {
+	want := 0
 	return func() (time.Duration, error) {
 		if pause > 0 {
 			time.Sleep(pause)
 		}
-		want++
+		want += functions
 		start := time.Now()
-		err := call(f)
+		err := call()
 		took := time.Since(start)
-		if err == nil && n != want {
-			err = fmt.Errorf("wrong answer: the function was called %d times, want %d", n, want)
+		if n := called(); err == nil && n != want {
+			err = fmt.Errorf("wrong answer: functions were called %d times, want %d", n, want)
 		}
 		return took, err
+	}
+}
+
+// groupOf has a Group call n functions.
+func groupOf(pause time.Duration) func(workers, n int) (repetition, error) {
+	return func(workers, n int) (repetition, error) {
+		ex, err := newExecutor(workers)
+		var called atomic.Int64
+		return few(pause, n, func() int { return int(called.Load()) }, func() error {
+			g, _ := executor.GroupWithContext(request, ex)
+			for range n {
+				g.Go(func() error { called.Add(1); return nil })
+			}
+			return g.Wait()
+		}), err
+	}
+}
+
+// errgroupOf has an errgroup do the same.
+func errgroupOf(pause time.Duration) func(workers, n int) (repetition, error) {
+	return func(_, n int) (repetition, error) {
+		var called atomic.Int64
+		return few(pause, n, func() int { return int(called.Load()) }, func() error {
+			g, _ := errgroup.WithContext(request)
+			for range n {
+				g.Go(func() error { called.Add(1); return nil })
+			}
+			return g.Wait()
+		}), nil
 	}
 }
 
@@ -51,7 +96,7 @@ func oneMagpie(pause time.Duration) func(workers, n int) (repetition, error) {
 				g = graph.New("one")
 				g.Task(func(context.Context) error { f(); return nil })
 			}
-			return ex.Run(context.Background(), g)
+			return ex.Run(request, g)
 		}), err
 	}
 }
@@ -62,7 +107,7 @@ func oneCall(pause time.Duration) func(workers, n int) (repetition, error) {
 		ex, err := newExecutor(workers)
 		do := func(_ *executor.Scope, f func()) error { f(); return nil }
 		return one(pause, func(f func()) error {
-			failed, err := executor.Call(context.Background(), ex, do, f)
+			failed, err := executor.Call(request, ex, do, f)
 			return cmp.Or(err, failed)
 		}), err
 	}

@@ -35,6 +35,8 @@ var benches = []bench{
 		unit: "call", units: func(int) int { return 1 }},
 	{name: "rare", doc: "the same, a millisecond after the last", size: 1,
 		unit: "call", units: func(int) int { return 1 }},
+	{name: "rare-few", doc: "a few small functions of a group, whose caller waits, a millisecond after the last", size: 10,
+		unit: "group", units: func(int) int { return 1 }},
 }
 
 func each(n int) int { return n }
