@@ -10,9 +10,9 @@ import (
 // in that way, Go withholds the inbox: the workers do not see it, until Wait takes it and runs it as a guest that is
 // quiet, see quiet.go.
 //
-// This time the caller may not come to Wait. So the inbox is shown to the workers when a batch of functions is full, and
-// by the clock of quiet guests when it has been withheld for a tick. Groups of that site then tell the workers at once,
-// for a while.
+// This time the caller may not come to Wait, or a function may sleep. So the inbox is shown to the workers when a batch
+// of functions is full, and by the clock of quiet guests when it has been withheld for a tick. The clock also ends the
+// silence of the caller that runs it. After such a miss, groups of that site tell the workers at once for a while.
 
 // A groupSite is what an executor remembers of groups by their first function: those of one place in the program, as a
 // rule. Few places share a site.
@@ -20,15 +20,17 @@ type groupSite struct {
 	memo   xatomic.Uint64            // of tempo; in silence means that the inbox was withheld
 	inbox  xatomic.Pointer[groupRun] // of which it is withheld; P1: publishes trial
 	loud   xatomic.Int64             // so many groups to come withhold nothing
-	misses xatomic.Int64             // how often the clock has shown an inbox
+	misses xatomic.Int64             // how often one took a tick of the clock or more
 	_      pad.Line
 }
 
-// groupSites is the number of sites, and maxMisses that of misses after which the number of loud groups is no longer
-// doubled: it is 2^20 then. Arbitrary.
 const (
+	// groupSites is the number of sites. Arbitrary.
 	groupSites = 32
-	maxMisses  = 14
+	// loudGroups, doubled for each miss but maxMisses times at most, is the number of loud groups after a miss. So in the
+	// end one group of a thousand waits for the clock, whatever its functions do. Arbitrary.
+	loudGroups = 64
+	maxMisses  = 4
 )
 
 // groupSiteTable has the sites of an executor with guests.
@@ -49,12 +51,15 @@ func (s *groupSite) next() bool {
 	return tempo{&s.memo}.nextWithin(groupSpan)
 }
 
+// miss has the next groups withhold nothing.
+func (s *groupSite) miss() { s.loud.Store(loudGroups << min(s.misses.Add(1), maxMisses)) }
+
 // take takes the inbox of r, if it is withheld. The caller then runs it or makes it available.
 func (s *groupSite) take(r *groupRun) bool {
 	return s.inbox.Load() == r && s.inbox.CompareAndSwap(r, nil)
 }
 
-// withhold keeps the inbox from the workers, of which f is the only function, if that is quicker as a rule. It reports
+// withhold keeps the inbox, which has no function but f, from the workers, if that is quicker as a rule. It reports
 // whether it did. The caller has set calls.
 func (r *groupRun) withhold(f groupFunction) bool {
 	ex := r.group.ex
@@ -105,8 +110,14 @@ func (r *groupRun) runWithheld() {
 
 // noteSite notes how long the group has taken, which is over.
 func (r *groupRun) noteSite() {
-	if s := r.site.Load(); s != nil && r.site.CompareAndSwap(s, nil) { // for the first caller of Wait
-		tempo{&s.memo}.note(r.group.ex.guests.taken(r.trial), r.trial.quietly)
+	s := r.site.Load()
+	if s == nil || !r.site.CompareAndSwap(s, nil) { // another caller of Wait was first
+		return
+	}
+	g := r.group.ex.guests
+	tempo{&s.memo}.note(g.taken(r.trial), r.trial.quietly)
+	if r.trial.quietly && g.isLate(r.trial) && s.loud.Load() == 0 { // else showLate has counted it
+		s.miss()
 	}
 }
 
@@ -117,7 +128,7 @@ func (t *groupSiteTable) showLate(ex *executor) {
 	for i := range t {
 		s := &t[i]
 		if r := s.inbox.Load(); r != nil && ex.guests.isLate(r.trial) && s.take(r) {
-			s.loud.Store(64 << min(s.misses.Add(1), maxMisses))
+			s.miss()
 			ex.inject(&r.inbox)
 		}
 	}

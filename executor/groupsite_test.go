@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
@@ -93,6 +94,31 @@ func TestGroupShowsLate(t *testing.T) {
 			}
 		})
 	}
+}
+
+// If a function sleeps that the caller of Wait runs, others of its group are called meanwhile. Groups of that place in
+// the program then withhold nothing for a while.
+func TestGroupSleeps(t *testing.T) {
+	ex := withholding(t, executor.Config{Workers: 2})
+	within(t, ex, func() {
+		for late := false; !late; {
+			comesToRest(t, ex)
+			ex.HushGroups()
+			g := executor.NewGroup(ex)
+			all := make(chan struct{}, 2)
+			for range cap(all) {
+				g.Go(func() error {
+					all <- struct{}{}
+					for len(all) < cap(all) {
+						time.Sleep(time.Millisecond)
+					}
+					return nil
+				})
+			}
+			require.NoError(t, g.Wait())
+			late = ex.LoudGroups() != 0 // else another worker was awake, and was quick
+		}
+	})
 }
 
 // Many functions are not withheld.
