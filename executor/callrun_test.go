@@ -105,7 +105,8 @@ func TestCallReferredTo(t *testing.T) {
 	}
 }
 
-// TestCallElsewhere: a call uses no run again of which another thread has run items, and which that thread may be ending.
+// TestCallElsewhere: a call uses no run again of which another thread has run items, and which that thread may be
+// ending.
 func TestCallElsewhere(t *testing.T) {
 	t.Run("child", func(t *testing.T) {
 		ex := atCall(t, executor.Config{Workers: 2})

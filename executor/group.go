@@ -8,8 +8,8 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// What groups keep, with groupqueue. The files that work with it stand on each other in this order: groupsite, grouptasks,
-// groupbatch, groupinbox, groupturn, grouprun, groupgo. Each names only those before it.
+// What groups keep, with groupqueue. The files that work with it stand on each other in this order: groupsite,
+// grouptasks, groupbatch, groupinbox, groupturn, grouprun, groupgo. Each names only those before it.
 
 // A Group is a number of functions that run on the executor, of which the first error counts. It has the methods of an
 // errgroup.Group of golang.org/x/sync. A program that has one changes in a line:
@@ -20,8 +20,8 @@ import (
 // These differences matter most. MIGRATING.md lists all of them.
 //
 //   - A function runs on a worker, not on a goroutine of its own. If it waits for I/O, a lock or a channel, a spare
-//     worker stands in for its worker, see [Blocking]. Short ones may begin in Wait only, or if that does not
-//     come, some milliseconds after Go: no thread is woken for them.
+//     worker stands in for its worker, see [Blocking]. Functions that were short so far run in Wait, one after the
+//     other, or on workers after up to 10 ms.
 //   - So next of an iter.Pull must not be called by several functions, even one at a time: the runtime then ends the
 //     process.
 //   - A panic becomes a *[PanicError], and [runtime.Goexit] becomes [ErrGoexit].
@@ -144,8 +144,9 @@ type groupRun struct {
 	used   xatomic.Bool   // it has got a function
 	open   xatomic.Uint32 // 1 until Wait or Close
 
-	site  xatomic.Pointer[groupSite] // from the first function from outside on, until the time is noted there; or nil
-	trial trial                      // of the site
+	asked bool                       // withhold was called; guarded by groupQueue.mu
+	site  xatomic.Pointer[groupSite] // where the time is to be noted, see withhold; or nil
+	trial trial                      // from the first function from outside on
 
 	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
 	inGo      int  // how many wait in Go

@@ -73,18 +73,18 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 	return calls
 }
 
-// callFor gives a function from outside to the inbox, and has the inbox call, if only when the caller waits. The caller has counted the function in.
-// Its unit becomes the inbox's.
+// callFor gives a function from outside to the inbox, and has the inbox call, if only when the caller waits. The caller
+// has counted the function in. Its unit becomes the inbox's.
 func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	g.mu.Lock()
 	g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
-	called := g.calls
-	g.calls = true
+	called, isFirst := g.calls, !r.asked
+	g.calls, r.asked = true, true
 	g.mu.Unlock()
 	if called {
 		r.out(1)
-	} else if !r.withhold(groupFunction{fn, cfn}) {
+	} else if !isFirst || !r.withhold(groupFunction{fn, cfn}) {
 		g.ex.inject(&r.inbox)
 	}
 }

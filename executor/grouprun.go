@@ -51,7 +51,8 @@ func (r *groupRun) result() error {
 
 // release ends the state in which r, whose Run is of, waits for further functions.
 //
-// D1(release): set open to 0. Then the caller looks for a withheld inbox. Pairs with D1(withhold).
+// D1(release): set open to 0. Then the caller looks for a withheld inbox, if the run can have one. Pairs with
+// D1(withhold).
 func (r *groupRun) release(of *Run) {
 	if r.open.CompareAndSwap(1, 0) {
 		if parent := of.parent.Load(); parent != nil {
@@ -160,11 +161,11 @@ func (r *groupRun) skip(w *Worker, t *groupTask) bool {
 	if t.handle != nil && t.handle.err != nil { // a task before it has failed, or was skipped
 		return true
 	}
-	skips := false
+	var skips bool
 	if t.fn == nil {
 		skips = r.Look()
-	} else { // Shutdown skips all
-		skips = r.Stopped() && w.core.aborted.Load() != nil
+	} else {
+		skips = r.Stopped() && w.core.aborted.Load() != nil // Shutdown skips all
 	}
 	if skips && t.handle != nil {
 		t.handle.err = r.of.whyStopped() // no other thread looks before the task has ended

@@ -10,8 +10,8 @@ import (
 // in that way, Go withholds the inbox: the workers do not see it, until Wait takes it and runs it as a guest that is
 // quiet, see quiet.go.
 //
-// This time the caller may not come to Wait, or a function may sleep. So the inbox is shown to the workers when a batch
-// of functions is full, and by the clock of quiet guests when it has been withheld for a tick. The clock also ends the
+// This time the caller may not come to Wait, or a function may take long. So the inbox is shown to the workers when it
+// has more than a batch, and by the clock of quiet guests when it has been withheld for a tick. The clock also ends the
 // silence of the caller that runs it. After such a miss, groups of that site tell the workers at once for a while.
 
 // A groupSite is what an executor remembers of groups by their first function: those of one place in the program, as a
@@ -20,7 +20,7 @@ type groupSite struct {
 	memo   xatomic.Uint64            // of tempo; in silence means that the inbox was withheld
 	inbox  xatomic.Pointer[groupRun] // of which it is withheld; P1: publishes trial
 	loud   xatomic.Int64             // so many groups to come withhold nothing
-	misses xatomic.Int64             // how often one took a tick of the clock or more
+	misses xatomic.Int64             // how often one that has withheld its inbox took long
 	_      pad.Line
 }
 
@@ -28,7 +28,7 @@ const (
 	// groupSites is the number of sites. Arbitrary.
 	groupSites = 32
 	// loudGroups, doubled for each miss but maxMisses times at most, is the number of loud groups after a miss. So in the
-	// end one group of a thousand waits for the clock, whatever its functions do. Arbitrary.
+	// end one group of a thousand is late, whatever its functions do. Arbitrary.
 	loudGroups = 64
 	maxMisses  = 4
 )
@@ -59,13 +59,13 @@ func (s *groupSite) take(r *groupRun) bool {
 	return s.inbox.Load() == r && s.inbox.CompareAndSwap(r, nil)
 }
 
-// withhold keeps the inbox, which has no function but f, from the workers, if that is quicker as a rule. It reports
-// whether it did. The caller has set calls.
+// withhold keeps the inbox from the workers, if that is quicker as a rule. It reports whether it did. f is the first
+// function that the run has from outside. The caller has set calls.
 func (r *groupRun) withhold(f groupFunction) bool {
 	ex := r.group.ex
 	g := ex.guests
 	// Where observers set labels, a caller of Wait runs no function, see helpFromOutside.
-	if g == nil || r.site.Load() != nil || len(ex.attached.labelled) > 0 || !g.mayCome() {
+	if g == nil || len(ex.attached.labelled) > 0 || !g.mayCome() {
 		return false
 	}
 	s := ex.groupSites.siteOf(f)
@@ -81,7 +81,7 @@ func (r *groupRun) withhold(f groupFunction) bool {
 	// D6(hold), for groups: withhold the inbox, then look at the clock.
 	g.quiets.need(ex.executor)
 	// D1(withhold): withhold the inbox, then look whether a caller waits. Pairs with D1(release).
-	return r.open.Load() == 1 || !s.take(r)
+	return r.open.Load() == 1 || !r.takeWithheld()
 }
 
 // takeWithheld takes the inbox if it is withheld. The caller then runs it or makes it available.
@@ -90,9 +90,10 @@ func (r *groupRun) takeWithheld() bool {
 	return s != nil && s.take(r)
 }
 
-// show makes the inbox available if it is withheld.
+// show makes the inbox available if it is withheld. The time of the group then tells nothing.
 func (r *groupRun) show() {
 	if r.takeWithheld() {
+		r.site.Store(nil)
 		r.group.ex.inject(&r.inbox)
 	}
 }
@@ -114,9 +115,9 @@ func (r *groupRun) noteSite() {
 	if s == nil || !r.site.CompareAndSwap(s, nil) { // another caller of Wait was first
 		return
 	}
-	g := r.group.ex.guests
-	tempo{&s.memo}.note(g.taken(r.trial), r.trial.quietly)
-	if r.trial.quietly && g.isLate(r.trial) && s.loud.Load() == 0 { // else showLate has counted it
+	taken := r.group.ex.guests.taken(r.trial)
+	tempo{&s.memo}.note(taken, r.trial.quietly)
+	if r.trial.quietly && taken > int64(groupSpan) {
 		s.miss()
 	}
 }
@@ -129,6 +130,7 @@ func (t *groupSiteTable) showLate(ex *executor) {
 		s := &t[i]
 		if r := s.inbox.Load(); r != nil && ex.guests.isLate(r.trial) && s.take(r) {
 			s.miss()
+			r.site.Store(nil) // it is counted
 			ex.inject(&r.inbox)
 		}
 	}

@@ -40,8 +40,8 @@ func TestModelGroupWithholds(t *testing.T) {
 	model.Reached(t, shown, "the clock shows a function")
 }
 
-// TestModelGroupWithheldLate: the caller waits for its function in a way that the executor does not see. The clock shows
-// it (D6). Then the group has functions of which no worker is told too late.
+// TestModelGroupWithheldLate: the caller waits for its function in a way that the executor does not see. The clock
+// shows it (D6). Then the group has functions of which no worker is told too late.
 func TestModelGroupWithheldLate(t *testing.T) {
 	onEachWithholding(t, []int{1, 2}, func(ex *Executor) {
 		g := NewGroup(ex)

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -96,29 +97,56 @@ func TestGroupShowsLate(t *testing.T) {
 	}
 }
 
-// If a function sleeps that the caller of Wait runs, others of its group are called meanwhile. Groups of that place in
-// the program then withhold nothing for a while.
-func TestGroupSleeps(t *testing.T) {
-	ex := withholding(t, executor.Config{Workers: 2})
-	within(t, ex, func() {
-		for late := false; !late; {
-			comesToRest(t, ex)
-			ex.HushGroups()
-			g := executor.NewGroup(ex)
-			all := make(chan struct{}, 2)
-			for range cap(all) {
-				g.Go(func() error {
-					all <- struct{}{}
-					for len(all) < cap(all) {
-						time.Sleep(time.Millisecond)
-					}
-					return nil
-				})
+// If a function takes long that the caller of Wait runs, others of its group are called meanwhile. Groups of that place
+// in the program then withhold nothing for a while.
+func TestGroupTakesLong(t *testing.T) {
+	for name, meet := range map[string]func(met *atomic.Int32, all chan struct{}){
+		"sleeps": func(met *atomic.Int32, _ chan struct{}) {
+			for met.Load() < 2 {
+				time.Sleep(time.Millisecond)
 			}
-			require.NoError(t, g.Wait())
-			late = ex.LoudGroups() != 0 // else another worker was awake, and was quick
-		}
-	})
+		},
+		"waits": func(_ *atomic.Int32, all chan struct{}) { <-all },
+	} {
+		ex := withholding(t, executor.Config{Workers: 2})
+		within(t, ex, func() {
+			for late := false; !late; {
+				comesToRest(t, ex)
+				ex.HushGroups()
+				g := executor.NewGroup(ex)
+				var met atomic.Int32
+				all := make(chan struct{})
+				for range 2 {
+					g.Go(func() error {
+						if met.Add(1) == 2 {
+							close(all)
+						}
+						meet(&met, all)
+						return nil
+					})
+				}
+				require.NoError(t, g.Wait(), name)
+				late = ex.LoudGroups() != 0 // else another worker was awake, and was quick
+			}
+		})
+	}
+}
+
+// TestGroupCancelAfterEnd: the end of the caller's context comes before a Cancel, although nobody has asked the group's.
+func TestGroupCancelAfterEnd(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 2})
+	early, late := errors.New("early"), errors.New("late")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	g, within := executor.GroupWithContext(ctx, ex)
+	release := make(chan struct{})
+	g.Go(func() error { <-release; return nil })
+	cancel(early)
+	g.Cancel(late)
+	require.Equal(t, early, context.Cause(within))
+	close(release)
+	err := g.Wait()
+	require.ErrorIs(t, err, early)
+	require.NotErrorIs(t, err, late)
 }
 
 // Many functions are not withheld.

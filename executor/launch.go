@@ -17,7 +17,8 @@ func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Ru
 	return &r.Run
 }
 
-// launchEmpty is launch for a job whose items come later: the one that its Begin returns says which body they are of.
+// launchEmpty is launch for a job whose items come later. The item that its Begin returns only says which body they are
+// of: it is not made available.
 func (ex *core) launchEmpty(ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool) *Run {
 	r, first := ex.prepare(ctx, of, j, w, parent, tries)
 	if first != nil {
@@ -119,8 +120,8 @@ func (r *JobRun) show(first *Item, w *Worker) {
 	}
 }
 
-// entrust is called before the run's first item is available. From then on a thread that is not the caller's may end the
-// run. What w, the calling worker, has in its lane by now is not of the run. w may be nil.
+// entrust is called before the run can have an item. From then on another thread than the caller's may end the run.
+// What w, the calling worker, has in its lane by now is not of the run. w may be nil.
 func (r *JobRun) entrust(w *Worker) {
 	r.keep()
 	if w != nil {

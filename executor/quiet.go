@@ -25,12 +25,12 @@ type quiets struct {
 	clock    quietClock
 	unneeded int // ticks since a guest needed one; of tick only
 
-	ticked func(*executor) // shows what others than guests have kept quiet about; constant
+	ticked func(*executor) // shows what groups keep quiet about; constant, set by attachGroups
 }
 
 // A hush is what the clock sees of a worker's guests.
 type hush struct {
-	held xatomic.Uint64 // the number of the quiet guest, if it has pushed an item and woken nobody; otherwise 0
+	held xatomic.Uint64 // the number of the quiet guest, if it has pushed an item and nobody was woken for it; else 0
 	seen uint64         // held at the last tick; of tick only
 	_    pad.Line
 }
@@ -85,8 +85,10 @@ func (ex *executor) tick() (again bool) {
 	for i := range q.hushes {
 		s := &q.hushes[i]
 		held := s.held.Load()
-		// D1(tick): look for a thief, as the guest has not. The item was pushed before held was set.
-		if held != 0 && held == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 {
+		// D1(tick): have the guest speak at its next push, then look for a thief, as it has not. The item was pushed before
+		// held was set.
+		if held != 0 && held == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 &&
+			s.held.CompareAndSwap(held, 0) {
 			ex.policy.Shown()
 		}
 		s.seen = held
@@ -101,11 +103,12 @@ func (g *guest) keepQuiet() bool {
 	if !g.quiet {
 		return false
 	}
-	if w.core.sleepingHelpers.Load() > 0 {
+	q := &executorOf(w.core).guests.quiets
+	if w.core.sleepingHelpers.Load() > 0 || g.holds && q.hushes[w.id].held.Load() == 0 { // the clock has woken a worker
 		g.speak()
 		return false
 	}
-	executorOf(w.core).guests.quiets.hold(w)
+	q.hold(w)
 	return true
 }
 
@@ -139,10 +142,10 @@ func (g *guest) speak() {
 	}
 }
 
-// A trial is a run that a caller begins as a guest, as tempo sees it.
+// A trial is a run that a caller begins as a guest, or as a group, as tempo sees it.
 type trial struct {
-	since   int64 // nanotime when the guest came
-	quietly bool  // the guest was quiet when it came
+	since   int64 // nanotime when the guest came, or the first function
+	quietly bool  // the guest was quiet when it came, or the group withheld its functions
 	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
 

@@ -69,6 +69,32 @@ func TestModelQuietGuestWaits(t *testing.T) {
 	})
 }
 
+// TestModelQuietGuestSpeaks: the same, but the clock ticks no more after the first wait: it has woken a worker in the
+// guest's place, and so the guest wakes one itself.
+func TestModelQuietGuestSpeaks(t *testing.T) {
+	onEachReceiving(t, []int{2}, func(ex *Executor) {
+		var told xatomic.Bool
+		clock := &ex.guests.quiets.clock
+		join := model.Go(func() {
+			clock.isSet.Await()
+			for !told.Load() {
+				ex.tick()
+				model.Spin()
+			}
+		})
+		runQuietly(ex, func(j *job, w *Worker) {
+			for range 2 {
+				var done xatomic.Bool
+				j.push(w, func(*Worker) { done.Store(true) })
+				done.Await()
+				told.Store(true)
+			}
+		})
+		join()
+		stop(ex)
+	})
+}
+
 // TestModelQuietGuests: two quiet guests wait at a time, each for an item of its own.
 func TestModelQuietGuests(t *testing.T) {
 	model.Check(t, func() {

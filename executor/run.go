@@ -152,6 +152,7 @@ func (r *Run) Done() <-chan struct{} {
 // cancelled or has ended.
 func (r *Run) Cancel(cause error) {
 	r.mustBeMade()
+	r.noticeAtEnd() // an earlier end of the caller's context comes first
 	r.cancel(context.Canceled, cause)
 }
 
