@@ -324,3 +324,19 @@ func (l *labelTree) check(ctx context.Context, waited bool) {
 		l.t.Errorf("labels %s, want %s; after waiting: %v", seen, want, waited)
 	}
 }
+
+// TestLabelsOfPromise: work that is started with the context of a Promise has the labels of the context that the
+// Promise was given.
+func TestLabelsOfPromise(t *testing.T) {
+	guests.None(t)
+	ex := newLabelled(t)
+	labelled(t.Context(), "a", func(ctx context.Context) {
+		p := executor.NewPromise[int](ctx, ex)
+		defer p.Resolve(0)
+		pprof.SetGoroutineLabels(context.Background())
+		var in string
+		r := ex.Start(p.Context(), work(func(context.Context) { in = labels() }))
+		require.NoError(t, r.Wait())
+		require.Equal(t, told("a"), in)
+	})
+}
