@@ -136,7 +136,7 @@ type groupRun struct {
 	Body
 	group *Group
 	of    *Run
-	inbox Item                       // in a lane or in the injector while Group.calls is set
+	inbox Item                       // in a lane, in the injector or withheld while Group.calls is set
 	exec  func(*Worker, *Item) *Item // of the functions
 
 	before error          // the result of the run before

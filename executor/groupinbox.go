@@ -65,7 +65,7 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 	if calls {
 		g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
 	}
-	shows := calls && g.full.Load()
+	shows := calls && g.filled == 1 && g.full.Load() // the function has begun a second batch, or a later one
 	g.mu.Unlock()
 	if shows {
 		g.run.Load().show()
@@ -125,7 +125,8 @@ func execInbox(w *Worker, it *Item) (next *Item) {
 //
 // The inbox calls after a batch of several functions: others may come meanwhile, and to inject the inbox anew costs the
 // caller of Go several times as much as to add a function. If the batch before was the only one, awaitBatch first waits
-// a moment for a full one. Meanwhile it keeps off what callers of Go write.
+// a moment for a full one. Meanwhile it keeps off what callers of Go write. Where a caller waits for the group, no
+// others are expected.
 func (r *groupRun) awaitBatch(w *Worker) (b *groupBatch, n int, calls bool) {
 	g := r.group
 	if g.drained {
@@ -137,7 +138,7 @@ func (r *groupRun) awaitBatch(w *Worker) (b *groupBatch, n int, calls bool) {
 	}
 	g.mu.Lock()
 	b, n = g.takeBatch()
-	calls = g.oldest != nil || n > 1 && r.open.Load() == 1 // where a caller waits, no other is expected
+	calls = g.oldest != nil || n > 1 && r.open.Load() == 1
 	g.calls, g.drained = calls, calls && g.oldest == nil
 	g.mu.Unlock()
 	return b, n, calls

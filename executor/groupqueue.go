@@ -30,7 +30,7 @@ type groupQueue struct {
 type groupInbox struct {
 	oldest, newest *groupBatch
 	filled         int  // functions in newest; all others are full
-	calls          bool // groupRun.inbox is in a lane or in the injector, or is run, or about to be injected
+	calls          bool // groupRun.inbox is in a lane, in the injector or withheld, or is run, or is about to be
 	drained        bool // it calls, and had only the batch taken last; the worker that runs the inbox reads it without mu
 }
 

@@ -132,7 +132,8 @@ func TestGroupTakesLong(t *testing.T) {
 	}
 }
 
-// TestGroupCancelAfterEnd: the end of the caller's context comes before a Cancel, although nobody has asked the group's.
+// TestGroupCancelAfterEnd: the end of the caller's context comes before a Cancel, although nobody has asked the
+// group's.
 func TestGroupCancelAfterEnd(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 2})
 	early, late := errors.New("early"), errors.New("late")

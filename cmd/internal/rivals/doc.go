@@ -40,6 +40,7 @@
 //     and magpie-brief has BriefCallers.
 //   - goroutine-items is a goroutine for each item, and a semaphore with as much room as Ps.
 //   - errgroup and conc are a function for each item, with a limit of as many goroutines as Ps.
+//   - magpie-group and errgroup-all are a function for each item, without a limit, as handlers have it.
 //
 // # Rivals that are no libraries
 //

@@ -17,18 +17,18 @@ import (
 var oneRivals = []goRival{
 	{"run", "magpie", oneMagpie(0)},
 	{"run", "call", oneCall(0)},
-	{"run", "group", groupOf(0)},
-	{"run", "errgroup", errgroupOf(0)},
+	{"run", "group", inGroups(0, groups)},
+	{"run", "errgroup", inGroups(0, errgroups)},
 	{"run", "goroutine", oneGoroutine(0)},
 	{"run", "ants", oneAnts(0)},
 	{"rare", "magpie", oneMagpie(time.Millisecond)},
 	{"rare", "call", oneCall(time.Millisecond)},
-	{"rare", "group", groupOf(time.Millisecond)},
-	{"rare", "errgroup", errgroupOf(time.Millisecond)},
+	{"rare", "group", inGroups(time.Millisecond, groups)},
+	{"rare", "errgroup", inGroups(time.Millisecond, errgroups)},
 	{"rare", "goroutine", oneGoroutine(time.Millisecond)},
 	{"rare", "ants", oneAnts(time.Millisecond)},
-	{"rare-few", "magpie", groupOf(time.Millisecond)},
-	{"rare-few", "errgroup", errgroupOf(time.Millisecond)},
+	{"rare-few", "magpie", inGroups(time.Millisecond, groups)},
+	{"rare-few", "errgroup", inGroups(time.Millisecond, errgroups)},
 }
 
 // request is the context of all calls: one that can end, as that of a request can.
@@ -58,13 +58,21 @@ func few(pause time.Duration, functions int, called func() int, call func() erro
 	}
 }
 
-// groupOf has a Group call n functions.
-func groupOf(pause time.Duration) func(workers, n int) (repetition, error) {
+// A group is a Group or an errgroup.
+type group interface {
+	Go(func() error)
+	Wait() error
+}
+
+// inGroups has a group call n functions. open returns what makes each group.
+func inGroups(
+	pause time.Duration, open func(workers int) (func() group, error),
+) func(workers, n int) (repetition, error) {
 	return func(workers, n int) (repetition, error) {
-		ex, err := newExecutor(workers)
+		newGroup, err := open(workers)
 		var called atomic.Int64
 		return few(pause, n, func() int { return int(called.Load()) }, func() error {
-			g, _ := executor.GroupWithContext(request, ex)
+			g := newGroup()
 			for range n {
 				g.Go(func() error { called.Add(1); return nil })
 			}
@@ -73,18 +81,13 @@ func groupOf(pause time.Duration) func(workers, n int) (repetition, error) {
 	}
 }
 
-// errgroupOf has an errgroup do the same.
-func errgroupOf(pause time.Duration) func(workers, n int) (repetition, error) {
-	return func(_, n int) (repetition, error) {
-		var called atomic.Int64
-		return few(pause, n, func() int { return int(called.Load()) }, func() error {
-			g, _ := errgroup.WithContext(request)
-			for range n {
-				g.Go(func() error { called.Add(1); return nil })
-			}
-			return g.Wait()
-		}), nil
-	}
+func groups(workers int) (func() group, error) {
+	ex, err := newExecutor(workers)
+	return func() group { g, _ := executor.GroupWithContext(request, ex); return g }, err
+}
+
+func errgroups(int) (func() group, error) {
+	return func() group { g, _ := errgroup.WithContext(request); return g }, nil
 }
 
 func oneMagpie(pause time.Duration) func(workers, n int) (repetition, error) {
