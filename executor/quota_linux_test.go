@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,29 +73,37 @@ func TestHostShareInGroup(t *testing.T) {
 	})
 }
 
-// beBusyInGroup keeps an executor busy for each of the shares, and prints how often the process was throttled.
+// beBusyInGroup keeps an executor busy for each of the shares, and prints how often the process was throttled once they
+// have settled.
 func beBusyInGroup(t *testing.T, shares []string) {
-	before, err := cgroup.Read()
-	require.NoError(t, err)
 	var all sync.WaitGroup
+	var stop atomic.Bool
 	for _, share := range shares {
 		part, err := strconv.ParseFloat(share, 64)
 		require.NoError(t, err)
 		ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: host.QuotaShare(part)}})
 		all.Go(func() {
-			d := time.Second // ten periods
-			if testkit.Quick() {
-				d = 500 * time.Millisecond
-			}
-			for end := time.Now().Add(d); time.Now().Before(end); {
+			for !stop.Load() {
 				if _, err := executor.Call(t.Context(), ex, forkFib, 20); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
+	read := func() cgroup.State {
+		s, err := cgroup.Read()
+		require.NoError(t, err)
+		return s
+	}
+	after := func(periods uint64, since cgroup.State) (now cgroup.State) {
+		for now = read(); now.Periods < since.Periods+periods; now = read() {
+			time.Sleep(10 * time.Millisecond)
+		}
+		return now
+	}
+	begun := after(5, read())
+	ended := after(10, begun)
+	stop.Store(true)
 	all.Wait()
-	after, err := cgroup.Read()
-	require.NoError(t, err)
-	fmt.Printf("throttled %d %d\n", after.Throttled-before.Throttled, after.Periods-before.Periods)
+	fmt.Printf("throttled %d %d\n", ended.Throttled-begun.Throttled, ended.Periods-begun.Periods)
 }

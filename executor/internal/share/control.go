@@ -244,8 +244,8 @@ func (c *Control) endExtra() {
 
 // BeginCycle begins a cycle. If a worker with work has rested for some cycles, the next worker at a boundary changes
 // places with the one that has rested for longest. If there is a submitted item, or has been any item for many cycles,
-// it changes places with one that rests without work. If no worker has come to a boundary for many cycles, and there is
-// work for a worker that rests, BeginCycle wakes one.
+// it changes places with one that rests without work. If workers are awake and none has come to a boundary for many
+// cycles, and there is work for a worker that rests, BeginCycle wakes one.
 func (c *Control) BeginCycle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -265,6 +265,9 @@ func (c *Control) BeginCycle() {
 		c.unserved = c.cycle
 	}
 	c.newDue = c.cycle-c.unserved >= patience || len(c.without) > 0 && c.host.AnySubmitted()
+	if c.awake.Load() == 0 {
+		c.boundary = c.cycle // with an allotment of 0: no worker could have come to one
+	}
 	if c.cycle-c.boundary >= patience && (len(c.withWork) > 0 || c.host.AnyWork()) {
 		c.boundary, c.extraEnd = c.cycle, c.cycle+patience
 		c.allow(c.allotment, max(int(c.awake.Load())+1-c.allotment, 0))

@@ -185,6 +185,25 @@ func TestNoBoundary(t *testing.T) {
 	require.Equal(t, 1, r.Awake())
 }
 
+// TestNobodyAwake: with an allotment of 0 nobody can come to a boundary, and nobody is woken for that.
+func TestNobodyAwake(t *testing.T) {
+	r := newRecorder(2)
+	r.anyWork = true
+	r.SetAllotment(0)
+	require.True(t, r.Rest(0, true))
+	require.True(t, r.Rest(1, false))
+	for range 2 * patience {
+		r.BeginCycle()
+	}
+	require.Empty(t, r.taken())
+	r.SetAllotment(1)
+	require.Equal(t, []int{0}, r.taken())
+	for range patience - 1 {
+		r.BeginCycle()
+	}
+	require.Empty(t, r.taken(), "it is given time")
+}
+
 // TestLook: that the allotment is set again does not end the look for a boundary. Else a worker that comes to
 // boundaries all the time would be taken for one that comes to none.
 func TestLook(t *testing.T) {
