@@ -22,7 +22,7 @@ import (
 func rests(t *testing.T, ex *executor.Executor) {
 	t.Helper()
 	// A worker that was woken may not have got up yet: then an item is left in the injector.
-	eventually(func() bool { return ex.Resting() && ex.Injected() == 0 })
+	eventually(func() bool { return ex.Injected() == 0 && ex.Resting() })
 	require.Zero(t, ex.Blocked(), dump(ex))
 	require.Zero(t, ex.SleepingHelpers(), dump(ex))
 	require.Zero(t, ex.Actives(), dump(ex))

@@ -81,11 +81,23 @@ func (ex *Executor) Parked() (n int) {
 	return n
 }
 
-// Committed reports whether no worker is on its way to sleep: a worker is parked from before it commits.
-func (ex *Executor) Committed() bool { return strings.Contains(ex.notifier.String(), " pre=0 ") }
+// AtRest reports whether there is no submitted item, and so many workers sleep or rest, or more, while no other looks for
+// items or is on its way to sleep. A worker that has been notified may not have got up yet, but finds nothing then.
+//
+// The counts are read one after the other. A worker that takes an item counts as a thief, if its policy counts thieves,
+// until it is seen awake, so the states come last. Whatever sleeps or is notified meanwhile changes the notifier's word.
+func (ex *Executor) AtRest(parked int) bool {
+	before := ex.notifier.String()
+	return strings.Contains(before, " pre=0 ") && ex.Injected() == 0 && ex.Thieves() == 0 && ex.Parked() >= parked &&
+		ex.notifier.String() == before
+}
 
-// Resting reports whether no worker runs or looks for items.
+// Resting reports whether no worker runs or looks for items. A worker that was woken counts as a thief until it is seen
+// awake, so the thieves come first.
 func (ex *Executor) Resting() bool {
+	if ex.Thieves() != 0 {
+		return false
+	}
 	for _, w := range ex.workers() {
 		switch WorkerState(w.seen.state.Load()) {
 		case WorkerParked, WorkerResting, WorkerStandby, WorkerThreadless:
@@ -93,7 +105,7 @@ func (ex *Executor) Resting() bool {
 			return false
 		}
 	}
-	return ex.Thieves() == 0
+	return true
 }
 
 // Waits returns the length of the intake's queue.

@@ -25,9 +25,7 @@ func TestOthersSleepDuringALongTask(t *testing.T) {
 				<-gate
 				return nil
 			}))
-			eventually(func() bool {
-				return ex.Parked() == n-1 && ex.Injected() == 0 && ex.Thieves() == 0 && ex.Committed()
-			})
+			eventually(func() bool { return ex.AtRest(n - 1) })
 			parks := ex.Stats().Total.Parks
 			time.Sleep(time.Duration(testkit.Scale(50)) * time.Millisecond)
 			require.Equal(t, parks, ex.Stats().Total.Parks, "a worker got up without a reason")
