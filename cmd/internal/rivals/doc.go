@@ -49,8 +49,8 @@
 //     that a fork and its join can cost in Go.
 //   - walk runs a graph on one thread, with a stack of ready tasks and counters.
 //   - goroutines is what one writes without a library.
-//   - call is executor.Call, and group a Group. The figure of magpie beside them is that of a graph of one task that is
-//     run again.
+//   - call is executor.Call, group a Group, and async futures of Async. The figure of magpie beside them is that of a
+//     graph of one task that is run again, and in rare-few that of a Group.
 //   - magpie-first is the first sort of a new executor. The figure of magpie is that of repeated sorts, each of which
 //     finds the memory that the one before needed. The other libraries sort in place.
 //

@@ -18,16 +18,19 @@ var oneRivals = []goRival{
 	{"run", "magpie", oneMagpie(0)},
 	{"run", "call", oneCall(0)},
 	{"run", "group", inGroups(0, groups)},
+	{"run", "async", inGroups(0, asyncs)},
 	{"run", "errgroup", inGroups(0, errgroups)},
 	{"run", "goroutine", oneGoroutine(0)},
 	{"run", "ants", oneAnts(0)},
 	{"rare", "magpie", oneMagpie(time.Millisecond)},
 	{"rare", "call", oneCall(time.Millisecond)},
 	{"rare", "group", inGroups(time.Millisecond, groups)},
+	{"rare", "async", inGroups(time.Millisecond, asyncs)},
 	{"rare", "errgroup", inGroups(time.Millisecond, errgroups)},
 	{"rare", "goroutine", oneGoroutine(time.Millisecond)},
 	{"rare", "ants", oneAnts(time.Millisecond)},
 	{"rare-few", "magpie", inGroups(time.Millisecond, groups)},
+	{"rare-few", "async", inGroups(time.Millisecond, asyncs)},
 	{"rare-few", "errgroup", inGroups(time.Millisecond, errgroups)},
 }
 
@@ -58,7 +61,7 @@ func few(pause time.Duration, functions int, called func() int, call func() erro
 	}
 }
 
-// A group is a Group or an errgroup.
+// A group is a Group, an errgroup, or futures.
 type group interface {
 	Go(func() error)
 	Wait() error
@@ -84,6 +87,31 @@ func inGroups(
 func groups(workers int) (func() group, error) {
 	ex, err := newExecutor(workers)
 	return func() group { g, _ := executor.GroupWithContext(request, ex); return g }, err
+}
+
+// futures are of Async, and Wait waits for one after the other.
+type futures struct {
+	ex  *executor.Executor
+	all []*executor.Future[struct{}]
+}
+
+func asyncs(workers int) (func() group, error) {
+	ex, err := newExecutor(workers)
+	return func() group { return &futures{ex: ex} }, err
+}
+
+func (fs *futures) Go(fn func() error) {
+	fs.all = append(fs.all, executor.Async(request, fs.ex, func(context.Context) (struct{}, error) {
+		return struct{}{}, fn()
+	}))
+}
+
+func (fs *futures) Wait() (err error) {
+	for _, f := range fs.all {
+		_, failed := f.Wait()
+		err = cmp.Or(err, failed)
+	}
+	return err
 }
 
 func errgroups(int) (func() group, error) {
