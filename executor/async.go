@@ -11,13 +11,12 @@ import (
 // Async calls fn on the executor and returns at once. The Future has what fn returns, or a [*PanicError] if fn panics.
 // fn is called when all futures and runs in after have ended without an error. If one of them ends with an error, fn is
 // not called, and the Future ends with that error. If ctx ends before fn is called, the Future's error matches ctx's.
-// Later, fn itself has to look at the context that it is given. That context also ends when fn returns: work that fn
-// starts and does not wait for needs another one.
+// Later, fn has to look at its context, which ends when fn returns.
 //
 // An Async costs one allocation and a fraction of a run. A future that a task starts is not part of the task's run:
 // work that the run should wait for belongs in a [Scope]. With a [Config.MaxRuns], Async called from outside first
-// waits for room; if ctx ends meanwhile, so does the Future. After Close the error is [ErrClosed]. ex may be nil, see
-// [Default]. Elements of after may not.
+// waits for room; if ctx ends meanwhile, so does the Future. Where it was quicker before, fn is left to the caller of
+// Wait, or to a worker some 10 ms later. After Close the error is [ErrClosed]. ex may be nil, see [Default].
 func Async[T any](
 	ctx context.Context, ex *Executor, fn func(context.Context) (T, error), after ...Awaitable,
 ) *Future[T] {
@@ -26,7 +25,7 @@ func Async[T any](
 	}
 	f := &Future[T]{fn: fn}
 	f.state.Exec, f.state.call = execFuture, f
-	f.state.init(ctx, ex, after)
+	f.state.init(ctx, ex, codeOf(&fn), after)
 	return f
 }
 
@@ -94,8 +93,8 @@ func (f *Future[T]) make(_ *Worker, ctx context.Context) error {
 
 func (f *Future[T]) drop() { f.fn = nil }
 
-// init starts f.
-func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
+// init starts f. code is that of its function.
+func (f *future) init(ctx context.Context, ex *Executor, code uintptr, after []Awaitable) {
 	if ctx == nil || ex == nil || ex.executor == nil {
 		ex = chooseFor(ctx, ex, "Async")
 	}
@@ -126,7 +125,9 @@ func (f *future) init(ctx context.Context, ex *Executor, after []Awaitable) {
 		return
 	}
 	if len(after) == 0 {
-		f.submit(w)
+		if w != nil || !f.withhold(code) {
+			f.submit(w)
+		}
 		return
 	}
 	foreign := slices.ContainsFunc(before, func(b *future) bool { return &b.ex.core != &ex.core })

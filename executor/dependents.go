@@ -2,6 +2,7 @@ package executor
 
 // precede makes e's future a dependent of f. open is false if f has ended. For pending see add.
 func (f *future) precede(e *dependence) (pending []*future, open bool) {
+	f.show()
 	d := f.dependents.Load()
 	if d == nil {
 		d = new(dependents)

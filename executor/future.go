@@ -25,7 +25,10 @@ type future struct {
 
 	dependents xatomic.Pointer[dependents] // nil: no future comes after this one
 
-	told         xatomic.Pointer[onEnd]        // the entry of ends with the channel of Done
+	told  xatomic.Pointer[onEnd]        // the entry of ends with the channel of Done
+	since int64                         // when Async was called, if site is set
+	site  xatomic.Pointer[site[future]] // where the time is to be noted, see withhold; or nil
+
 	subscription xatomic.Pointer[subscription] // to the end of the caller's context; nil if the future need not be told
 }
 
@@ -34,6 +37,7 @@ const (
 	isListed = 1 << iota // the future was enlisted by subscribe
 	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
 	hasDone              // future.ends may have entries with channels
+	isQuiet              // the future was withheld; set before others know of it
 )
 
 // A caller is the part of a Future that depends on the type of its result. A Future implements it.

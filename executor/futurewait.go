@@ -7,6 +7,7 @@ func (f *future) wait() {
 		f.mustBeMade()
 	}
 	if f.isOver() {
+		f.noteSite()
 		return
 	}
 	f.mustBeMade()
@@ -15,10 +16,12 @@ func (f *future) wait() {
 		waitFor(w, f)
 		return
 	}
-	if here == nil && !f.isPromise() && f.after.Load() == nil && f.claimed.Load() == 0 {
+	if here == nil && !f.isPromise() && f.after.Load() == nil && f.claimed.Load() == 0 && !f.runWithheld() {
 		f.ex.attached.tellAwaited(f, &f.ex.asyncs.all.Run, &f.Item)
 	}
+	f.show() // the caller cannot run it
 	f.ex.block(f)
+	f.noteSite()
 }
 
 func (f *future) await() { <-f.Done() }
@@ -53,6 +56,7 @@ func (f *future) afterEnd(fn func(error)) {
 // subscribeForWaiter is called for a waiter that no worker is to help.
 func (f *future) subscribeForWaiter() {
 	f.mustBeMade()
+	f.show()
 	if f.isPromise() {
 		f.subscribePromise()
 	} else {
@@ -92,6 +96,7 @@ func waitFor(w *Worker, waited *future) {
 		end, isEnd := own.call.(endOfRun)
 		switch {
 		case &own.ex.core != w.core || own.isPromise():
+			own.show()
 			if own.ex.block(firstEnd{waited, own}); waited.isOver() {
 				return
 			}

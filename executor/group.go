@@ -144,9 +144,9 @@ type groupRun struct {
 	used   xatomic.Bool   // it has got a function
 	open   xatomic.Uint32 // 1 until Wait or Close
 
-	asked bool                       // withhold was called; guarded by groupQueue.mu
-	site  xatomic.Pointer[groupSite] // where the time is to be noted, see withhold; or nil
-	trial trial                      // from the first function from outside on
+	asked bool                            // withhold was called; guarded by groupQueue.mu
+	site  xatomic.Pointer[site[groupRun]] // where the time is to be noted, see withhold; or nil
+	trial trial                           // from the first function from outside on
 
 	// Guarded by groupQueue.mu; of functions of the group that call Go while many are queued, see waitsInGo.
 	inGo      int  // how many wait in Go

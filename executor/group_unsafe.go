@@ -14,10 +14,13 @@ func groupRunOf(b *Body) *groupRun { return (*groupRun)(unsafe.Pointer(b)) }
 // code returns the address of the function's code.
 func (f groupFunction) code() uintptr {
 	if f.fn != nil {
-		return **(**uintptr)(unsafe.Pointer(&f.fn))
+		return codeOf(&f.fn)
 	}
-	return **(**uintptr)(unsafe.Pointer(&f.cfn))
+	return codeOf(&f.cfn)
 }
+
+// codeOf returns the address of the code of the function, which is not nil.
+func codeOf[F any](function *F) uintptr { return **(**uintptr)(unsafe.Pointer(function)) }
 
 const (
 	_ = -unsafe.Offsetof(groupTask{}.Item)

@@ -96,8 +96,8 @@ func (ex *executor) isOpen(r *Run) bool {
 // attachGroups has the kernel, and the futures, tell of ends.
 func attachGroups(ex *executor, on *attachments) {
 	if ex.guests != nil {
-		ex.groupSites = &groupSiteTable{}
-		ex.guests.quiets.ticked = ex.groupSites.showLate
+		ex.groupSites = &sites[groupRun]{}
+		ex.guests.quiets.ticked = append(ex.guests.quiets.ticked, showLateGroups)
 	}
 	on.over = append(on.over, leaveGroups)
 	// D1(refuse): close, then look for groups without a run or future around them. Pairs with D1(leave).

@@ -67,8 +67,11 @@ func TestGroupNotesItsTime(t *testing.T) {
 	for i := range int64(3) {
 		g.Go(func() error { return nil })
 		require.NoError(t, g.Wait())
-		require.NoError(t, g.Wait())
 		require.Equal(t, i+1, ex.NotedGroups())
+		noted := ex.GroupTempo()
+		time.Sleep(time.Millisecond)
+		require.NoError(t, g.Wait())
+		require.Equal(t, noted, ex.GroupTempo(), "the second Wait has noted a time")
 	}
 }
 
@@ -196,6 +199,7 @@ func TestGroupWithheldElsewhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ex := withholding(t, executor.Config{Workers: 1})
+			ex.StopQuietClock()
 			within(t, ex, func() {
 				for range 2 {
 					g := executor.NewGroup(ex)

@@ -6,9 +6,9 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 
 // The model has no time. A guest leaves after a few items, and any may be quiet.
 const (
-	guestItems = 3
-	quietSpan  = tempoUnit * tempoMax
-	groupSpan  = quietSpan
+	guestItems   = 3
+	quietSpan    = tempoUnit * tempoMax
+	withheldSpan = quietSpan
 )
 
 func (g *guests) mayCome() bool { return true }

@@ -33,7 +33,8 @@ type executor struct {
 	_            pad.Line
 	groupTasks   groupTaskStore
 	groupBatches groupBatchStore
-	groupSites   *groupSiteTable // nil without guests
+	groupSites   *sites[groupRun] // nil without guests
+	asyncSites   *sites[future]   // nil without guests
 	_            pad.Line
 	silence      silence
 	_            pad.Line

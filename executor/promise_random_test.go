@@ -37,6 +37,9 @@ func TestRandomPromises(t *testing.T) {
 			var wg sync.WaitGroup
 			for range 60 {
 				ex := oneOf(rng, all[:])
+				if rng.IntN(8) == 0 {
+					ex.HushAsyncs()
+				}
 				var f *executor.Future[int]
 				switch kind := rng.IntN(8); {
 				case kind < 3:

@@ -25,7 +25,7 @@ type quiets struct {
 	clock    quietClock
 	unneeded int // ticks since a guest needed one; of tick only
 
-	ticked func(*executor) // shows what groups keep quiet about; constant, set by attachGroups
+	ticked []func(*executor) // show what is withheld; constant
 }
 
 // A hush is what the clock sees of a worker's guests.
@@ -81,7 +81,9 @@ func (ex *executor) tick() (again bool) {
 	} else if q.unneeded++; q.unneeded > maxUnneeded && q.state.CompareAndSwap(clockTicking, clockIdle) {
 		return false
 	}
-	q.ticked(ex)
+	for _, show := range q.ticked {
+		show(ex)
+	}
 	for i := range q.hushes {
 		s := &q.hushes[i]
 		held := s.held.Load()
@@ -181,7 +183,10 @@ func (t tempo) nextWithin(most time.Duration) bool {
 }
 
 // note adds a run that has taken so many nanoseconds.
-func (t tempo) note(taken int64, wasQuiet bool) {
+func (t tempo) note(taken int64, wasQuiet bool) { t.noteRuns(taken, wasQuiet, 1) }
+
+// noteRuns is note for a time that counts as so many runs, 0 or 1.
+func (t tempo) noteRuns(taken int64, wasQuiet bool, runs int64) {
 	quiet, loud, count := t.load()
 	taken = min(max(taken/tempoUnit, 1), tempoMax)
 	if wasQuiet {
@@ -189,7 +194,7 @@ func (t tempo) note(taken int64, wasQuiet bool) {
 	} else {
 		loud = typical(loud, taken)
 	}
-	if count++; count > retrial {
+	if count += runs; count > retrial {
 		count = firstTrials
 	}
 	t.word.Store(uint64(quiet) | uint64(loud)<<tempoBits | uint64(count)<<(2*tempoBits))

@@ -36,14 +36,29 @@ const (
 	Retrial     = retrial
 )
 
+// HeldPerSite is how many futures a site withholds at most.
+const HeldPerSite = heldPerSite
+
 // HushGroups lets the next groups of ex withhold their functions until Wait, if callers take part.
 func (ex *Executor) HushGroups() {
 	if ex.groupSites == nil {
 		return
 	}
-	for i := range ex.groupSites {
-		ex.groupSites[i].memo.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits))
-		ex.groupSites[i].loud.Store(0)
+	hushAll(ex.groupSites)
+}
+
+// HushAsyncs lets the next futures of ex from outside be withheld until Wait, if callers take part.
+func (ex *Executor) HushAsyncs() {
+	if ex.asyncSites != nil {
+		hushAll(ex.asyncSites)
+	}
+}
+
+func hushAll[T any](all *sites[T]) {
+	for i := range all {
+		all[i].memo.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits))
+		all[i].loud.Store(0)
+		all[i].burst.Store(decidesAnew)
 	}
 }
 
@@ -65,11 +80,35 @@ func (ex *Executor) NotedGroups() (n int64) {
 	return n
 }
 
-// Withheld returns how many groups of ex withhold their functions.
-func (ex *Executor) Withheld() (n int) {
+// GroupTempo returns a number that changes when a group of ex tells how long it took.
+func (ex *Executor) GroupTempo() (sum uint64) {
 	for i := range ex.groupSites {
-		if ex.groupSites[i].inbox.Load() != nil {
-			n++
+		sum += ex.groupSites[i].memo.Load()
+	}
+	return sum
+}
+
+// LoudAsyncs is LoudGroups for bursts of futures.
+func (ex *Executor) LoudAsyncs() (n int64) {
+	for i := range ex.asyncSites {
+		n += ex.asyncSites[i].loud.Load()
+	}
+	return n
+}
+
+// Withheld returns how many groups of ex withhold their functions, and WithheldAsyncs how many futures are withheld.
+func (ex *Executor) Withheld() int       { return withheld(ex.groupSites) }
+func (ex *Executor) WithheldAsyncs() int { return withheld(ex.asyncSites) }
+
+func withheld[T any](all *sites[T]) (n int) {
+	if all == nil {
+		return 0
+	}
+	for i := range all {
+		for j := range all[i].held {
+			if all[i].held[j].Load() != nil {
+				n++
+			}
 		}
 	}
 	return n

@@ -1,0 +1,83 @@
+package executor
+
+// A future of an Async from outside is withheld, see site, until a caller waits for it, which runs the function. What
+// cannot do that shows it: a call of Done or OnEnd, and an Async that comes after it. A worker that waits for it runs
+// it, and one that cancels it ends it, without looking where it is.
+
+// withhold keeps f from the workers, if that is quicker as a rule. It reports whether it did. code is that of f's
+// function. Nobody else knows of f yet, so nobody can wait for it.
+func (f *future) withhold(code uintptr) bool {
+	ex := f.ex
+	// A caller that waits for room could wait for this one. A worker that is awake need not be woken.
+	if ex.intake != nil || !ex.notifier.Waiting() || !ex.mayWithhold() {
+		return false
+	}
+	s := ex.asyncSites.of(code)
+	f.since = ex.guests.now()
+	f.site.Store(s)
+	if !s.next() {
+		return false
+	}
+	f.ctx.marks.Or(isQuiet)
+	if !s.withhold(f) {
+		f.site.Store(nil) // the time of this one would tell nothing
+		return false
+	}
+	// D6(hold), for futures: withhold f, then look at the clock.
+	ex.guests.quiets.need(ex.executor)
+	return true
+}
+
+// isWithheld reports whether f may be withheld.
+func (f *future) isWithheld() bool { return f.ctx.marks.Load()&isQuiet != 0 && f.claimed.Load() == 0 }
+
+// takeWithheld takes f if it is withheld. The caller then runs it or makes it available.
+func (f *future) takeWithheld() bool {
+	s := f.site.Load()
+	return s != nil && s.take(f)
+}
+
+// show makes f available if it is withheld, for one that waits and cannot run it. That is a miss: f could have been run
+// meanwhile.
+func (f *future) show() {
+	if s := f.site.Load(); f.isWithheld() && s != nil && s.take(f) {
+		s.miss()
+		f.site.Store(nil) // it is counted
+		f.ex.inject(&f.Item)
+	}
+}
+
+// runWithheld has the caller, which waits for f, run it if it is withheld, or makes it available. It reports whether f
+// was withheld.
+func (f *future) runWithheld() bool {
+	if !f.isWithheld() || !f.takeWithheld() {
+		return false
+	}
+	seat := f.ex.seat()
+	if seat == nil {
+		f.ex.inject(&f.Item)
+	} else {
+		f.ex.guests.letOthersRun(seat.takeOnly(f, &f.ex.asyncs.all.Run, &f.Item))
+	}
+	return true
+}
+
+// noteSite notes how long f has taken, which is over.
+func (f *future) noteSite() {
+	if s := f.site.Load(); s != nil && f.site.CompareAndSwap(s, nil) { // else another caller of Wait was first
+		s.note(f.ex.guests.taken(trial{since: f.since}), f.ctx.marks.Load()&isQuiet != 0)
+	}
+}
+
+// showLateFutures makes futures available that were withheld for a tick or more.
+func showLateFutures(ex *executor) {
+	ex.asyncSites.takeLate(
+		func(f *future) bool { return ex.guests.isLate(trial{since: f.since}) },
+		func(s *site[future], f *future) {
+			f.site.Store(nil) // it is counted
+			if f.claimed.Load() == 0 {
+				s.miss()
+				ex.inject(&f.Item)
+			}
+		})
+}

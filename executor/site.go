@@ -1,0 +1,137 @@
+package executor
+
+import (
+	"github.com/magpie-go/magpie/internal/pad"
+	"github.com/magpie-go/magpie/internal/xatomic"
+)
+
+// To wake a thread costs a caller of Go or Async up to some ten microseconds, where a function may take one. If the
+// caller comes to Wait at once, it can run the functions itself: a worker need not be told of them. So where that was
+// quicker, the caller withholds its work: the workers do not see it, until Wait takes it and runs it as a guest.
+//
+// This time the caller may not come to Wait, or a function may take long. So the clock of quiet guests shows the workers
+// what has been withheld for a tick. After such a miss, work from that site is shown at once for a while.
+
+// A site is what an executor remembers of work that callers from outside start at one place in the program, as a rule:
+// it is found by the code of a function. Few places share a site. T is a groupRun or a future.
+type site[T any] struct {
+	memo   xatomic.Uint64 // of tempo; in silence means that the work was withheld
+	burst  xatomic.Uint32 // what the last decision was, if no work has noted its time since
+	loud   xatomic.Int64  // so many decisions to come withhold nothing
+	misses xatomic.Int64  // how often withheld work took long, with few times in between that it did not
+	calm   xatomic.Int64  // how often it did not since the last miss
+	_      pad.Line
+	held   [heldPerSite]xatomic.Pointer[T] // P1: publishes its trial
+	_      pad.Line
+}
+
+// Values of burst.
+const (
+	decidesAnew = iota
+	decidedLoud
+	decidedQuiet
+)
+
+const (
+	// siteCount is the number of sites, and heldPerSite how much work one can withhold. Arbitrary.
+	siteCount   = 32
+	heldPerSite = 16
+	// loudTurns, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss. So in
+	// the end one of a thousand is late, whatever the functions do. Arbitrary.
+	loudTurns = 64
+	maxMisses = 4
+)
+
+// sites has the sites of an executor with guests.
+type sites[T any] [siteCount]site[T]
+
+// of returns the site for work that is known by the code of a function.
+func (t *sites[T]) of(code uintptr) *site[T] {
+	return &t[uint64(code)*0x9E3779B97F4A7C15>>32%siteCount]
+}
+
+// next says whether the work that begins now is withheld. Work that begins before other work of the site has ended is
+// part of one burst, and treated alike: to wake a worker for one piece shows the others too. Several threads that ask
+// at a time may count one decision less.
+func (s *site[T]) next() bool {
+	if burst := s.burst.Load(); burst != decidesAnew {
+		return burst == decidedQuiet
+	}
+	loud := s.loud.Load()
+	if loud > 0 {
+		s.loud.Store(loud - 1)
+	}
+	quiet := loud <= 0 && tempo{&s.memo}.nextWithin(withheldSpan)
+	if quiet {
+		s.burst.Store(decidedQuiet)
+	} else {
+		s.burst.Store(decidedLoud)
+	}
+	return quiet
+}
+
+// note notes how long work has taken, which is over.
+func (s *site[T]) note(taken int64, withheld bool) {
+	runs := int64(1)
+	if s.burst.Load() == decidesAnew {
+		runs = 0 // the burst is counted
+	} else {
+		s.burst.Store(decidesAnew)
+	}
+	tempo{&s.memo}.noteRuns(taken, withheld, runs)
+	switch {
+	case withheld && taken > int64(withheldSpan):
+		s.miss()
+	case withheld:
+		s.calm.Add(1)
+	}
+}
+
+// miss has the next work withheld no more, for longer if the last miss was not long ago.
+func (s *site[T]) miss() {
+	s.burst.Store(decidesAnew)
+	if s.calm.Swap(0) > loudTurns {
+		s.misses.Store(0)
+	}
+	s.loud.Store(loudTurns << min(s.misses.Add(1), maxMisses))
+}
+
+// withhold keeps x from the workers. It returns false if the site has no room.
+func (s *site[T]) withhold(x *T) bool {
+	for i := range s.held {
+		if h := &s.held[i]; h.Load() == nil && h.CompareAndSwap(nil, x) {
+			return true
+		}
+	}
+	return false
+}
+
+// take takes x, if it is withheld. The caller then runs it or makes it available.
+func (s *site[T]) take(x *T) bool {
+	for i := range s.held {
+		if h := &s.held[i]; h.Load() == x {
+			return h.CompareAndSwap(x, nil)
+		}
+	}
+	return false
+}
+
+// takeLate takes what isLate says of that it is withheld for a tick or more, and calls show with it.
+//
+// D6(tick), for sites: the clock was reset before.
+func (t *sites[T]) takeLate(isLate func(*T) bool, show func(*site[T], *T)) {
+	for i := range t {
+		s := &t[i]
+		for j := range s.held {
+			if x := s.held[j].Load(); x != nil && isLate(x) && s.held[j].CompareAndSwap(x, nil) {
+				show(s, x)
+			}
+		}
+	}
+}
+
+// mayWithhold reports whether a caller of Wait may run what is withheld. Where observers set labels, it runs nothing,
+// see helpFromOutside.
+func (ex *executor) mayWithhold() bool {
+	return ex.guests != nil && len(ex.attached.labelled) == 0 && ex.guests.mayCome()
+}
