@@ -1,8 +1,8 @@
 package executor
 
-// A future of an Async from outside is withheld, see site, until a caller waits for it, which runs the function. What
-// cannot do that shows it: a call of Done or OnEnd, and an Async that comes after it. A worker that waits for it runs
-// it, and one that cancels it ends it, without looking where it is.
+// A future of an Async from outside is withheld, see site, until its caller waits for it and runs the function. Those
+// that cannot run it show it: Done, OnEnd, and an Async that comes after it. A worker that waits for it runs it, and
+// Cancel ends it, wherever it is.
 
 // withhold keeps f from the workers, if that is quicker as a rule. It reports whether it did. code is that of f's
 // function. Nobody else knows of f yet, so nobody can wait for it.

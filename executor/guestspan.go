@@ -16,8 +16,8 @@ const (
 	// quietSpan is how long the typical run takes at most whose guest may be quiet.
 	quietSpan = callerSpan / 2
 
-	// withheldSpan is how long the typical Group takes at most, beside one that tells a worker of its functions, that may
-	// withhold them: a few times as long as it takes to wake the threads.
+	// withheldSpan is how long the typical Group or Async takes at most, beside one that tells a worker of its
+	// functions, that may withhold them: a few times as long as it takes to wake the threads.
 	withheldSpan = 5 * callerSpan
 
 	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed,

@@ -36,7 +36,7 @@ const (
 	Retrial     = retrial
 )
 
-// HeldPerSite is how many futures a site withholds at most.
+// HeldPerSite is how much a site withholds at most.
 const HeldPerSite = heldPerSite
 
 // HushGroups lets the next groups of ex withhold their functions until Wait, if callers take part.

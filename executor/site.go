@@ -33,9 +33,11 @@ const (
 )
 
 const (
-	// siteCount is the number of sites, and heldPerSite how much work one can withhold. Arbitrary.
-	siteCount   = 32
-	heldPerSite = 16
+	// siteCount is the number of sites. Arbitrary.
+	siteCount = 32
+	// heldPerSite is how much work a site can withhold. What begins beside that is shown: of several futures that take
+	// long, the caller of Wait runs the first while workers run the others.
+	heldPerSite = 1
 	// loudTurns, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss. So in
 	// the end one of a thousand is late, whatever the functions do. Arbitrary.
 	loudTurns = 64
@@ -51,15 +53,14 @@ func (t *sites[T]) of(code uintptr) *site[T] {
 }
 
 // next says whether the work that begins now is withheld. Work that begins before other work of the site has ended is
-// part of one burst, and treated alike: to wake a worker for one piece shows the others too. Several threads that ask
-// at a time may count one decision less.
+// part of one burst, and decided alike. Several threads that ask at a time may count one decision less.
 func (s *site[T]) next() bool {
 	if burst := s.burst.Load(); burst != decidesAnew {
 		return burst == decidedQuiet
 	}
 	loud := s.loud.Load()
 	if loud > 0 {
-		s.loud.Store(loud - 1)
+		s.loud.CompareAndSwap(loud, loud-1)
 	}
 	quiet := loud <= 0 && tempo{&s.memo}.nextWithin(withheldSpan)
 	if quiet {

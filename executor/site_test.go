@@ -68,7 +68,7 @@ func TestSiteMisses(t *testing.T) {
 	require.InDelta(t, loudTurns<<1, untilQuiet(), 2, "the last miss was long ago")
 }
 
-// A site withholds each thing once, and has room for some.
+// A site withholds each thing once, and has room for few.
 func TestSiteRoom(t *testing.T) {
 	var s site[future]
 	var all [heldPerSite + 1]future
@@ -77,7 +77,7 @@ func TestSiteRoom(t *testing.T) {
 	}
 	require.False(t, s.withhold(&all[heldPerSite]))
 	require.False(t, s.take(&all[heldPerSite]))
-	require.True(t, s.take(&all[3]))
-	require.False(t, s.take(&all[3]))
+	require.True(t, s.take(&all[0]))
+	require.False(t, s.take(&all[0]))
 	require.True(t, s.withhold(&all[heldPerSite]))
 }
