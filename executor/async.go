@@ -11,7 +11,7 @@ import (
 // Async calls fn on the executor and returns at once. The Future has what fn returns, or a [*PanicError] if fn panics.
 // fn is called when all futures and runs in after have ended without an error. If one of them ends with an error, fn is
 // not called, and the Future ends with that error. If ctx ends before fn is called, the Future's error matches ctx's.
-// Later, fn has to look at its context, which ends when fn returns.
+// Later fn must look at its context, which ends with fn. No element of after may be nil.
 //
 // An Async costs one allocation and a fraction of a run. A future that a task starts is not part of the task's run:
 // work that the run should wait for belongs in a [Scope]. With a [Config.MaxRuns], Async called from outside first

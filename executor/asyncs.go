@@ -48,7 +48,7 @@ func (a *asyncs) init(ex *executor) {
 // attachTo has the kernel know that futures are in progress.
 func (a *asyncs) attachTo(on *attachments) {
 	on.works = append(on.works, func() bool { return a.left.Load() != 0 })
-	if g := executorOf(&a.ex.core).guests; g != nil {
+	if g := a.ex.guests; g != nil {
 		a.ex.asyncSites = &sites[future]{}
 		g.quiets.ticked = append(g.quiets.ticked, showLateFutures)
 	}

@@ -18,29 +18,30 @@ func (f *future) withhold(code uintptr) bool {
 	if !s.next() {
 		return false
 	}
-	f.ctx.marks.Or(isQuiet)
 	if !s.withhold(f) {
 		f.site.Store(nil) // the time of this one would tell nothing
 		return false
 	}
+	f.ctx.marks.Or(isQuiet)
 	// D6(hold), for futures: withhold f, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
 	return true
 }
 
-// isWithheld reports whether f may be withheld.
-func (f *future) isWithheld() bool { return f.ctx.marks.Load()&isQuiet != 0 && f.claimed.Load() == 0 }
-
-// takeWithheld takes f if it is withheld. The caller then runs it or makes it available.
-func (f *future) takeWithheld() bool {
-	s := f.site.Load()
-	return s != nil && s.take(f)
+// takeWithheld takes f if it is withheld, and returns its site, or nil. The caller then runs f or makes it available.
+func (f *future) takeWithheld() *site[future] {
+	if f.ctx.marks.Load()&isQuiet != 0 && f.claimed.Load() == 0 {
+		if s := f.site.Load(); s != nil && s.take(f) {
+			return s
+		}
+	}
+	return nil
 }
 
 // show makes f available if it is withheld, for one that waits and cannot run it. That is a miss: f could have been run
 // meanwhile.
 func (f *future) show() {
-	if s := f.site.Load(); f.isWithheld() && s != nil && s.take(f) {
+	if s := f.takeWithheld(); s != nil {
 		s.miss()
 		f.site.Store(nil) // it is counted
 		f.ex.inject(&f.Item)
@@ -50,7 +51,7 @@ func (f *future) show() {
 // runWithheld has the caller, which waits for f, run it if it is withheld, or makes it available. It reports whether f
 // was withheld.
 func (f *future) runWithheld() bool {
-	if !f.isWithheld() || !f.takeWithheld() {
+	if f.takeWithheld() == nil {
 		return false
 	}
 	seat := f.ex.seat()

@@ -36,9 +36,6 @@ const (
 	Retrial     = retrial
 )
 
-// HeldPerSite is how much a site withholds at most.
-const HeldPerSite = heldPerSite
-
 // HushGroups lets the next groups of ex withhold their functions until Wait, if callers take part.
 func (ex *Executor) HushGroups() {
 	if ex.groupSites == nil {
@@ -105,10 +102,8 @@ func withheld[T any](all *sites[T]) (n int) {
 		return 0
 	}
 	for i := range all {
-		for j := range all[i].held {
-			if all[i].held[j].Load() != nil {
-				n++
-			}
+		if all[i].held.Load() != nil {
+			n++
 		}
 	}
 	return n

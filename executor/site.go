@@ -18,11 +18,13 @@ type site[T any] struct {
 	memo   xatomic.Uint64 // of tempo; in silence means that the work was withheld
 	burst  xatomic.Uint32 // what the last decision was, if no work has noted its time since
 	loud   xatomic.Int64  // so many decisions to come withhold nothing
-	misses xatomic.Int64  // how often withheld work took long, with few times in between that it did not
-	calm   xatomic.Int64  // how often it did not since the last miss
+	misses xatomic.Int64  // misses, each soon after the one before
+	calm   xatomic.Int64  // how often withheld work was quick since the last miss
 	_      pad.Line
-	held   [heldPerSite]xatomic.Pointer[T] // P1: publishes its trial
-	_      pad.Line
+	// held is what is withheld: one piece of work. So of several futures that take long, the caller of Wait runs one while
+	// workers run the others. P1: publishes its trial.
+	held xatomic.Pointer[T]
+	_    pad.Line
 }
 
 // Values of burst.
@@ -35,11 +37,9 @@ const (
 const (
 	// siteCount is the number of sites. Arbitrary.
 	siteCount = 32
-	// heldPerSite is how much work a site can withhold. What begins beside that is shown: of several futures that take
-	// long, the caller of Wait runs the first while workers run the others.
-	heldPerSite = 1
-	// loudTurns, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss. So in
-	// the end one of a thousand is late, whatever the functions do. Arbitrary.
+	// loudTurns, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss. So where
+	// all withheld work is late, that is one piece of a thousand in the end. Where little of it is, one of some hundred
+	// may be. Arbitrary.
 	loudTurns = 64
 	maxMisses = 4
 )
@@ -88,7 +88,7 @@ func (s *site[T]) note(taken int64, withheld bool) {
 	}
 }
 
-// miss has the next work withheld no more, for longer if the last miss was not long ago.
+// miss has the next work not withheld, for longer if the last miss was not long ago.
 func (s *site[T]) miss() {
 	s.burst.Store(decidesAnew)
 	if s.calm.Swap(0) > loudTurns {
@@ -97,25 +97,11 @@ func (s *site[T]) miss() {
 	s.loud.Store(loudTurns << min(s.misses.Add(1), maxMisses))
 }
 
-// withhold keeps x from the workers. It returns false if the site has no room.
-func (s *site[T]) withhold(x *T) bool {
-	for i := range s.held {
-		if h := &s.held[i]; h.Load() == nil && h.CompareAndSwap(nil, x) {
-			return true
-		}
-	}
-	return false
-}
+// withhold keeps x from the workers. It returns false if the site withholds something else.
+func (s *site[T]) withhold(x *T) bool { return s.held.CompareAndSwap(nil, x) }
 
 // take takes x, if it is withheld. The caller then runs it or makes it available.
-func (s *site[T]) take(x *T) bool {
-	for i := range s.held {
-		if h := &s.held[i]; h.Load() == x {
-			return h.CompareAndSwap(x, nil)
-		}
-	}
-	return false
-}
+func (s *site[T]) take(x *T) bool { return s.held.Load() == x && s.held.CompareAndSwap(x, nil) }
 
 // takeLate takes what isLate says of that it is withheld for a tick or more, and calls show with it.
 //
@@ -123,10 +109,8 @@ func (s *site[T]) take(x *T) bool {
 func (t *sites[T]) takeLate(isLate func(*T) bool, show func(*site[T], *T)) {
 	for i := range t {
 		s := &t[i]
-		for j := range s.held {
-			if x := s.held[j].Load(); x != nil && isLate(x) && s.held[j].CompareAndSwap(x, nil) {
-				show(s, x)
-			}
+		if x := s.held.Load(); x != nil && isLate(x) && s.take(x) {
+			show(s, x)
 		}
 	}
 }

@@ -68,16 +68,14 @@ func TestSiteMisses(t *testing.T) {
 	require.InDelta(t, loudTurns<<1, untilQuiet(), 2, "the last miss was long ago")
 }
 
-// A site withholds each thing once, and has room for few.
+// A site withholds each thing once, and has room for one.
 func TestSiteRoom(t *testing.T) {
 	var s site[future]
-	var all [heldPerSite + 1]future
-	for i := range heldPerSite {
-		require.True(t, s.withhold(&all[i]))
-	}
-	require.False(t, s.withhold(&all[heldPerSite]))
-	require.False(t, s.take(&all[heldPerSite]))
+	var all [2]future
+	require.True(t, s.withhold(&all[0]))
+	require.False(t, s.withhold(&all[1]))
+	require.False(t, s.take(&all[1]))
 	require.True(t, s.take(&all[0]))
 	require.False(t, s.take(&all[0]))
-	require.True(t, s.withhold(&all[heldPerSite]))
+	require.True(t, s.withhold(&all[1]))
 }
