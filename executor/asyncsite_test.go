@@ -14,14 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withholdingAsyncs makes an executor at rest whose next futures are withheld.
-func withholdingAsyncs(t *testing.T, cfg executor.Config) *executor.Executor {
-	cfg.Callers = executor.BusyCallers
-	ex := newExecutor(t, cfg)
-	hushAsyncs(t, ex)
-	return ex
-}
-
+// hushAsyncs has the next futures of ex, which comes to rest, withheld.
 func hushAsyncs(t *testing.T, ex *executor.Executor) {
 	comesToRest(t, ex)
 	ex.HushAsyncs()
@@ -39,7 +32,7 @@ func number(i int, called *atomic.Int64) func(context.Context) (int, error) {
 // then the clock shows it. So one round of many must be silent.
 func TestAsyncWakesNobody(t *testing.T) {
 	for _, p := range admitting {
-		ex := withholdingAsyncs(t, executor.Config{Workers: 3, Experiment: experiment.Options{Policy: p}})
+		ex := withholding(t, executor.Config{Workers: 3, Experiment: experiment.Options{Policy: p}})
 		within(t, ex, func() {
 			for silent := false; !silent; {
 				hushAsyncs(t, ex)
@@ -64,7 +57,7 @@ func TestAsyncWakesNobody(t *testing.T) {
 // that place in the program are then withheld no more for a while.
 func TestAsyncShowsLate(t *testing.T) {
 	for _, w := range []int{1, 2} {
-		ex := withholdingAsyncs(t, executor.Config{Workers: w})
+		ex := withholding(t, executor.Config{Workers: w})
 		within(t, ex, func() {
 			for range 3 {
 				hushAsyncs(t, ex)
@@ -123,7 +116,7 @@ func TestAsyncShownFor(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ex := withholdingAsyncs(t, executor.Config{Workers: 2})
+			ex := withholding(t, executor.Config{Workers: 2})
 			ex.StopQuietClock()
 			within(t, ex, func() {
 				for withheld := false; !withheld; {
@@ -169,7 +162,7 @@ func TestAsyncWithheldEnds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ex := withholdingAsyncs(t, executor.Config{Workers: 1})
+			ex := withholding(t, executor.Config{Workers: 1})
 			within(t, ex, func() {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				defer cancel(nil)
@@ -191,7 +184,7 @@ func TestAsyncWithheldEnds(t *testing.T) {
 
 // Where a caller may have to wait for room, nothing is withheld: it could wait for what it has withheld.
 func TestAsyncWithMaxRuns(t *testing.T) {
-	ex := withholdingAsyncs(t, executor.Config{Workers: 1, MaxRuns: 1})
+	ex := withholding(t, executor.Config{Workers: 1, MaxRuns: 1})
 	ex.StopQuietClock()
 	within(t, ex, func() {
 		for i := range 20 {
@@ -208,7 +201,7 @@ func TestAsyncWithMaxRuns(t *testing.T) {
 
 // Of several futures one is withheld. Workers run the others meanwhile: here the caller's waits for another.
 func TestAsyncShowsMany(t *testing.T) {
-	ex := withholdingAsyncs(t, executor.Config{Workers: 2})
+	ex := withholding(t, executor.Config{Workers: 2})
 	ex.StopQuietClock()
 	within(t, ex, func() {
 		for range 20 {
@@ -236,7 +229,7 @@ func TestAsyncShowsMany(t *testing.T) {
 
 // Goexit of a function that the caller of Wait runs ends the caller.
 func TestAsyncWithheldGoexit(t *testing.T) {
-	ex := withholdingAsyncs(t, executor.Config{Workers: 2})
+	ex := withholding(t, executor.Config{Workers: 2})
 	within(t, ex, func() {
 		for ended := false; !ended; {
 			hushAsyncs(t, ex)
@@ -257,7 +250,7 @@ func TestAsyncWithheldGoexit(t *testing.T) {
 
 // A function that takes long has others of its place run by workers the next times.
 func TestAsyncTakesLong(t *testing.T) {
-	ex := withholdingAsyncs(t, executor.Config{Workers: 2})
+	ex := withholding(t, executor.Config{Workers: 2})
 	within(t, ex, func() {
 		for ex.LoudAsyncs() == 0 {
 			hushAsyncs(t, ex)

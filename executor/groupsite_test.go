@@ -13,11 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withholding makes an executor at rest whose next groups withhold their functions.
+// withholding makes an executor at rest whose next groups withhold their functions, and whose next futures are withheld.
 func withholding(t *testing.T, cfg executor.Config) *executor.Executor {
 	cfg.Callers = executor.BusyCallers
 	ex := newExecutor(t, cfg)
-	comesToRest(t, ex)
+	hushAsyncs(t, ex)
 	ex.HushGroups()
 	return ex
 }
