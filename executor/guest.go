@@ -313,8 +313,8 @@ func (g *guest) stayOn() bool {
 	return true
 }
 
-// continues lets items go on to the next one by themselves from now on, as on the worker's own thread, see Continue. As
-// long as the guest has to look at the clock, each comes back to the loop.
+// continues lets items go on to the next one by themselves from now on, as on the worker's own thread, see Continue.
+// Before, each comes back to the loop, where the guest may have to look at the clock.
 func (g *guest) continues() {
 	own, now := g.inner, &g.w.inner
 	own.run, own.current = now.run, now.current
@@ -333,6 +333,7 @@ func (g *guest) checkpointOfGuest(it *Item) *Item {
 	polls := w.counts.items%pollInterval == 0
 	if !g.isFree() {
 		if polls {
+			g.hurry() // all its polls may come here
 			return w.checkpoint(it)
 		}
 		return it

@@ -65,20 +65,26 @@ func (g *guest) begin(w *Worker) {
 	g.since = nanotime()
 }
 
-// hurry has the guest look at the clock at its next item: it has spent time to find it.
+// hurry has the guest look at the clock at the next item that comes back to its loop, and has the next one come back.
 func (g *guest) hurry() {
 	if g.look != noLook {
 		g.look = 0
+		g.w.inner.ahead = 0
 	}
 }
 
 // lookAtClock reports whether the guest has been here for callerSpan. It looks at the clock before item 2, 4, 8 …, and
-// after each pollInterval at the latest, so that clocks cost little where items are short.
+// then at each poll, so that clocks cost little where items are short.
 func (g *guest) lookAtClock(w *Worker) bool {
 	if w.counts.items < g.look {
 		return false
 	}
-	g.look = w.counts.items + min(w.counts.items-g.begun, pollInterval)
+	if n := w.counts.items - g.begun; n < pollInterval {
+		g.look = w.counts.items + n
+	} else {
+		g.look = (w.counts.items/pollInterval + 1) * pollInterval
+		g.continues()
+	}
 	return nanotime()-g.since >= int64(callerSpan)
 }
 

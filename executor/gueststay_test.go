@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,39 @@ func TestCallerLeaves(t *testing.T) {
 		require.LessOrEqual(t, here, 16, "the caller runs tasks of 20 µs for a tenth of a millisecond")
 		return here > 0 && elsewhere > 0
 	})
+}
+
+// A brief caller that has run many quick tasks looks at the clock at each poll, every 64 tasks.
+func TestCallerLeavesAfterManyItems(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.BriefCallers})
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	for range testkit.Scale(10) {
+		comesToRest(t, ex)
+		ex.AdmitCallers()
+		quick, slow, here := 64+rng.IntN(1000), 500, 0
+		within(t, ex, func() {
+			osthread.Lock()
+			defer osthread.Unlock()
+			caller := executor.Thread()
+			step := func(w *executor.Worker, self *executor.Item) *executor.Item {
+				for slow > 0 {
+					if quick--; quick < 0 {
+						if executor.Thread() == caller {
+							here++
+						}
+						spend(20 * time.Microsecond)
+						slow--
+					}
+					if !w.Continue(self) {
+						return self
+					}
+				}
+				return nil
+			}
+			require.NoError(t, ex.Run(t.Context(), newLayer("quick, then slow", step)))
+		})
+		require.LessOrEqual(t, here, 2*64)
+	}
 }
 
 // By default a caller stays to the end of its run.
@@ -212,44 +246,50 @@ func TestCallerStaysBelowAWait(t *testing.T) {
 	}
 }
 
-// A brief caller leaves between tasks that wait for nested runs, however many items these have.
+// A brief caller leaves between tasks that wait for nested runs, however many items these have, and wherever polls come,
+// every 64 items.
 func TestCallerLeavesBetweenWaits(t *testing.T) {
 	for _, items := range []int{1, 63, 64, 100} {
 		ex, err := executor.New(executor.Config{Workers: 1, Callers: executor.BriefCallers})
 		require.NoError(t, err)
-		comesToRest(t, ex)
-		here, left := 0, 200
-		within(t, ex, func() {
-			osthread.Lock()
-			defer osthread.Unlock()
-			caller := executor.Thread()
-			task := func() {
-				if executor.Thread() == caller {
-					here++
-				}
-				spend(20 * time.Microsecond)
-				nested := 0
-				inner := newLayer("nested", func(_ *executor.Worker, self *executor.Item) *executor.Item {
-					if nested++; nested == items {
-						return nil
+		for range 64 {
+			comesToRest(t, ex)
+			ex.AdmitCallers()
+			here, left := 0, 60
+			within(t, ex, func() {
+				osthread.Lock()
+				defer osthread.Unlock()
+				caller := executor.Thread()
+				task := func() {
+					if executor.Thread() == caller {
+						here++
 					}
-					return self
-				})
-				if err := ex.Run(t.Context(), inner); err != nil {
-					t.Error(err)
-				}
-			}
-			outer := newLayer("tasks", func(w *executor.Worker, self *executor.Item) *executor.Item {
-				for task(); left > 0; task() {
-					if left--; !w.Continue(self) {
+					spend(20 * time.Microsecond)
+					nested := 0
+					inner := newLayer("nested", func(_ *executor.Worker, self *executor.Item) *executor.Item {
+						if nested++; nested == items {
+							return nil
+						}
 						return self
+					})
+					if err := ex.Run(t.Context(), inner); err != nil {
+						t.Error(err)
 					}
 				}
-				return nil
+				outer := newLayer("tasks", func(w *executor.Worker, self *executor.Item) *executor.Item {
+					for task(); left > 0; task() {
+						if left--; !w.Continue(self) {
+							return self
+						}
+					}
+					return nil
+				})
+				require.NoError(t, ex.Run(t.Context(), outer))
+				// The polls come one item earlier next time.
+				require.NoError(t, ex.Run(t.Context(), newLayer("one", does(func() {}))))
 			})
-			require.NoError(t, ex.Run(t.Context(), outer))
-		})
-		require.Less(t, here, 50, items)
+			require.Less(t, here, 50, items)
+		}
 		require.NoError(t, ex.Close())
 	}
 }

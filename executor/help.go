@@ -210,7 +210,7 @@ func (w *Worker) popFor(r *Run) *Item {
 			return nil
 		case waits.only != nil && it.Body == waits.only && !it.Body.hooks.(singler).isOlder(it, w, waits.mark):
 			return it
-		case waits.only == nil && it.Body.owner().isFor(r):
+		case waits.only == nil && (it.Body.owner() == r || it.Body.owner().isFor(r)):
 			return it
 		}
 		w.inject(it)

@@ -173,7 +173,7 @@ func (w *Worker) pop() *Item {
 func (w *Worker) popOwn() (it *Item) {
 	if w.lane.IsDirect() {
 		it = w.lane.PopDirect()
-	} else {
+	} else if it = w.lane.PopSolo(); it == nil {
 		it = w.popAside()
 	}
 	return it

@@ -278,7 +278,13 @@ func (r *runState) runTask(w *executor.Worker, l *local, t *record) *executor.It
 			r.fail(t, err)
 		}
 		l.done++
-		// The most frequent cases of release are written out.
+		return r.releaseOften(w, l, t)
+	}()
+}
+
+// releaseOften is release with the most frequent cases written out.
+func (r *runState) releaseOften(w *executor.Worker, l *local, t *record) *executor.Item {
+	return func() *executor.Item { // so that releaseOften is inlined
 		first, count := t.succ&succMask, t.succ>>succShift
 		switch {
 		case l.span != nil && count == 1:
@@ -288,15 +294,24 @@ func (r *runState) runTask(w *executor.Worker, l *local, t *record) *executor.It
 		case count == 0:
 			return nil
 		case count == 1:
-			if s := r.successor(first); s.join.Last() { // Last counts nobody: releaseFew may begin anew
+			if s := r.successor(first); s.countDown(r.Run().Alone(w)) {
 				return &s.Item
 			}
+			return nil
 		case count == 2:
 			next, s := r.successor(first), r.successor(first+1)
-			if s.join.Last() && next.join.Last() {
-				w.Push(&s.Item)
-				return &next.Item
+			alone := r.Run().Alone(w)
+			ready := s.countDown(alone)
+			if !next.countDown(alone) {
+				if ready {
+					return &s.Item
+				}
+				return nil
 			}
+			if ready {
+				w.Push(&s.Item)
+			}
+			return &next.Item
 		}
 		if next, _ := r.releaseFew(w, first, count); next != nil {
 			return &next.Item

@@ -57,7 +57,7 @@ func TestHotPathSizes(t *testing.T) {
 		{"internal/user", "executor.Forked[go.shape.int,go.shape.int].Join", 53, 0},
 		{"graph", "graph.(*runState).release", 70, 0},
 		{"graph", "graph.(*runState).releaseFew", 68, 1},
-		{"graph", "graph.execTask", 216, 0}, // with the ways to the task that follows
+		{"graph", "graph.execTask", 271, 3}, // with the ways to the task that follows, counted down by locked instructions
 	} {
 		lines := code[f.pkg][f.name]
 		if len(lines) == 0 {
