@@ -51,6 +51,8 @@ func (a *asyncs) attachTo(on *attachments) {
 	if g := a.ex.guests; g != nil {
 		a.ex.asyncSites = &sites[future]{}
 		g.quiets.ticked = append(g.quiets.ticked, showLateFutures)
+		// D1(close): close, then look for what is withheld. Pairs with D1(hold).
+		on.refused = append(on.refused, func() { showFutures(a.ex, func(*future) bool { return true }) })
 	}
 }
 

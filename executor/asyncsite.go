@@ -25,6 +25,11 @@ func (f *future) withhold(code uintptr) bool {
 	f.ctx.marks.Or(isQuiet)
 	// D6(hold), for futures: withhold f, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
+	// D1(hold): withhold f, then look whether the executor is closed. Pairs with D1(close).
+	if ex.closed.Load() && s.take(f) {
+		f.site.Store(nil)
+		return false
+	}
 	return true
 }
 
@@ -72,8 +77,12 @@ func (f *future) noteSite() {
 
 // showLateFutures makes futures available that were withheld for a tick or more.
 func showLateFutures(ex *executor) {
-	ex.asyncSites.takeLate(
-		func(f *future) bool { return ex.guests.isLate(trial{since: f.since}) },
+	showFutures(ex, func(f *future) bool { return ex.guests.isLate(trial{since: f.since}) })
+}
+
+// showFutures makes those futures available, of what is withheld, for which is returns true.
+func showFutures(ex *executor, is func(*future) bool) {
+	ex.asyncSites.takeIf(is,
 		func(s *site[future], f *future) {
 			f.site.Store(nil) // it is counted
 			if f.claimed.Load() == 0 {

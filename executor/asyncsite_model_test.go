@@ -124,16 +124,24 @@ func TestModelAsyncWithheldCancelled(t *testing.T) {
 	model.Reached(t, cancelled, "the future is cancelled")
 }
 
-// TestModelAsyncWithheldClose: the executor closes while a future is withheld that nobody waits for, and the clock
-// ticks.
+// TestModelAsyncWithheldClose: the executor closes while a future is withheld, or about to be, that nobody waits for. No
+// clock ticks.
 func TestModelAsyncWithheldClose(t *testing.T) {
+	withheld, refused := 0, 0
 	onEachReceiving(t, []int{1}, func(ex *Executor) {
-		withClock(ex, func() {
-			ex.HushAsyncs()
-			var a calls
-			async(ex, &a)
-			death(ex)
+		ex.HushAsyncs()
+		var a calls
+		join := model.Go(func() { death(ex) })
+		f := async(ex, &a)
+		withheld += ex.WithheldAsyncs()
+		join()
+		if n, err := f.Wait(); err == nil {
+			model.Assert(n == 1, "Wait: %d", n)
 			were(&a)
-		})
+		} else {
+			refused++
+		}
 	})
+	model.Reached(t, withheld, "a future is withheld")
+	model.Reached(t, refused, "a future is refused")
 }

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/experiment"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -225,6 +227,38 @@ func TestAsyncShowsMany(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Close shows what is withheld, and about to be. No clock ticks.
+func TestAsyncWithheldClose(t *testing.T) {
+	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
+	for range testkit.Scale(100) {
+		ex, err := executor.New(executor.Config{Workers: 1 + rng.IntN(2), Callers: executor.BusyCallers})
+		require.NoError(t, err)
+		within(t, ex, func() {
+			hushAsyncs(t, ex)
+			ex.StopQuietClock()
+			var called atomic.Int64
+			var closing sync.WaitGroup
+			if spin := rng.IntN(4000); spin < 2000 {
+				closing.Go(func() {
+					for range spin {
+						called.Load()
+					}
+					_ = ex.Close()
+				})
+			}
+			f := executor.Async(t.Context(), ex, number(1, &called))
+			require.NoError(t, ex.Close())
+			closing.Wait()
+			if n, err := f.Wait(); err == nil {
+				require.Equal(t, 1, n)
+				require.EqualValues(t, 1, called.Load())
+			} else {
+				require.ErrorIs(t, err, executor.ErrClosed)
+			}
+		})
+	}
 }
 
 // Goexit of a function that the caller of Wait runs ends the caller.

@@ -61,7 +61,7 @@ func (r *groupRun) noteSite() {
 
 // showLateGroups makes inboxes available that were withheld for a tick or more.
 func showLateGroups(ex *executor) {
-	ex.groupSites.takeLate(
+	ex.groupSites.takeIf(
 		func(r *groupRun) bool { return ex.guests.isLate(r.trial) },
 		func(s *site[groupRun], r *groupRun) {
 			s.miss()

@@ -103,13 +103,13 @@ func (s *site[T]) withhold(x *T) bool { return s.held.CompareAndSwap(nil, x) }
 // take takes x, if it is withheld. The caller then runs it or makes it available.
 func (s *site[T]) take(x *T) bool { return s.held.Load() == x && s.held.CompareAndSwap(x, nil) }
 
-// takeLate takes what isLate says of that it is withheld for a tick or more, and calls show with it.
+// takeIf takes what is withheld if is returns true for it, and calls show with it.
 //
 // D6(tick), for sites: the clock was reset before.
-func (t *sites[T]) takeLate(isLate func(*T) bool, show func(*site[T], *T)) {
+func (t *sites[T]) takeIf(is func(*T) bool, show func(*site[T], *T)) {
 	for i := range t {
 		s := &t[i]
-		if x := s.held.Load(); x != nil && isLate(x) && s.take(x) {
+		if x := s.held.Load(); x != nil && is(x) && s.take(x) {
 			show(s, x)
 		}
 	}
