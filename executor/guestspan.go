@@ -69,7 +69,8 @@ func (g *guest) begin(w *Worker) {
 func (g *guest) hurry() {
 	if g.look != noLook {
 		g.look = 0
-		g.w.inner.ahead = 0
+		now := &g.w.inner
+		*now = innerLoop{run: now.run, current: now.current} // as it was when the guest came
 	}
 }
 
