@@ -1,8 +1,8 @@
 package executor
 
 // A future of an Async from outside is withheld, see site, until its caller waits for it and runs the function. Those
-// that cannot run it show it: Done, OnEnd, and an Async that comes after it. A worker that waits for it runs it, and
-// Cancel ends it, wherever it is.
+// that cannot run it show it: Done, OnEnd, and an Async that comes after it. So does a guest that works for another
+// future and is about to wait. A worker that waits for it runs it, and Cancel ends it, wherever it is.
 
 // withhold keeps f from the workers, if that is quicker as a rule. It reports whether it did. code is that of f's
 // function. Nobody else knows of f yet, so nobody can wait for it.
@@ -19,7 +19,7 @@ func (f *future) withhold(code uintptr) bool {
 		return false
 	}
 	if !s.withhold(f) {
-		f.site.Store(nil) // the time of this one would tell nothing
+		f.site.Store(nil) // it is told of at once in a burst that is not
 		return false
 	}
 	f.ctx.marks.Or(isQuiet)

@@ -38,7 +38,7 @@ func TestModelAsyncWithheld(t *testing.T) {
 	onEachWithheldAsync(t, []int{1, 2}, func(ex *Executor) {
 		var a, b calls
 		f, g := async(ex, &a), async(ex, &b)
-		if ex.WithheldAsyncs() == 1 {
+		if ex.WithheldAsyncs() == 2 {
 			withheld++
 		} else {
 			shown++
@@ -47,7 +47,7 @@ func TestModelAsyncWithheld(t *testing.T) {
 		got(f)
 		were(&a, &b)
 	})
-	model.Reached(t, withheld, "a future is withheld")
+	model.Reached(t, withheld, "both futures are withheld")
 	model.Reached(t, shown, "the clock shows a future")
 }
 
@@ -60,6 +60,24 @@ func TestModelAsyncWithheldLate(t *testing.T) {
 		done.Await()
 		got(f)
 	})
+}
+
+// TestModelAsyncsMeet: a future that the caller runs waits for what another does that is withheld. No clock ticks.
+func TestModelAsyncsMeet(t *testing.T) {
+	withheld := 0
+	onEachReceiving(t, []int{1}, func(ex *Executor) {
+		ex.HushAsyncs()
+		p := NewPromise[int](context.Background(), ex)
+		f := Async(context.Background(), ex, func(context.Context) (int, error) { return p.Future().Wait() })
+		g := Async(context.Background(), ex, func(context.Context) (int, error) { p.Resolve(1); return 1, nil })
+		if ex.WithheldAsyncs() == 2 {
+			withheld++
+		}
+		got(f)
+		got(g)
+		stop(ex)
+	})
+	model.Reached(t, withheld, "both futures are withheld")
 }
 
 // TestModelAsyncWithheldShared: another thread waits for a future, or for its Done, while the caller waits for it, and

@@ -201,32 +201,45 @@ func TestAsyncWithMaxRuns(t *testing.T) {
 	})
 }
 
-// Of several futures one is withheld. Workers run the others meanwhile: here the caller's waits for another.
-func TestAsyncShowsMany(t *testing.T) {
-	ex := withholding(t, executor.Config{Workers: 2})
-	ex.StopQuietClock()
-	within(t, ex, func() {
-		for range 20 {
-			hushAsyncs(t, ex)
-			var met atomic.Int64
-			both := make(chan struct{})
-			var all []*executor.Future[int]
-			for i := range 2 {
-				all = append(all, executor.Async(t.Context(), ex, func(context.Context) (int, error) {
-					if met.Add(1) == 2 {
-						close(both)
+// Futures of one burst may wait for each other, in Blocking or unseen. If the caller runs one of them, the others are
+// shown: at once, or by the clock. Futures of that place in the program are then withheld no more for a while.
+func TestAsyncsMeet(t *testing.T) {
+	for name, wait := range map[string]func(chan struct{}){
+		"blocking": func(all chan struct{}) { executor.Blocking(func() { <-all }) },
+		"unseen":   func(all chan struct{}) { <-all },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := withholding(t, executor.Config{Workers: 3})
+			within(t, ex, func() {
+				for withheld := false; !withheld; {
+					hushAsyncs(t, ex)
+					if name == "blocking" {
+						ex.StopQuietClock()
 					}
-					<-both
-					return i, nil
-				}))
-				require.LessOrEqual(t, ex.WithheldAsyncs(), 1)
-			}
-			for _, f := range all {
-				_, err := f.Wait()
-				require.NoError(t, err)
-			}
-		}
-	})
+					var met atomic.Int64
+					met.Store(3)
+					meeting := make(chan struct{})
+					var all []*executor.Future[int]
+					for i := range 3 {
+						all = append(all, executor.Async(t.Context(), ex, func(context.Context) (int, error) {
+							if met.Add(-1) == 0 {
+								close(meeting)
+							}
+							wait(meeting)
+							return i, nil
+						}))
+					}
+					withheld = ex.WithheldAsyncs() == 3
+					for i, f := range all {
+						got, err := f.Wait()
+						require.NoError(t, err)
+						require.Equal(t, i, got)
+					}
+					require.Equal(t, withheld, ex.LoudAsyncs() > 0)
+				}
+			})
+		})
+	}
 }
 
 // Close shows what is withheld, and about to be. No clock ticks.

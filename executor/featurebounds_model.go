@@ -15,5 +15,6 @@ const (
 	lookInterval     = 0 // the model knows no time
 	turnLooks        = 1
 	maxUnneeded      = 1
+	siteRoom         = 2
 	minSweep         = 1
 )

@@ -183,10 +183,7 @@ func (t tempo) nextWithin(most time.Duration) bool {
 }
 
 // note adds a run that has taken so many nanoseconds.
-func (t tempo) note(taken int64, wasQuiet bool) { t.noteRuns(taken, wasQuiet, 1) }
-
-// noteRuns is note for a time that counts as so many runs, 0 or 1.
-func (t tempo) noteRuns(taken int64, wasQuiet bool, runs int64) {
+func (t tempo) note(taken int64, wasQuiet bool) {
 	quiet, loud, count := t.load()
 	taken = min(max(taken/tempoUnit, 1), tempoMax)
 	if wasQuiet {
@@ -194,7 +191,7 @@ func (t tempo) noteRuns(taken int64, wasQuiet bool, runs int64) {
 	} else {
 		loud = typical(loud, taken)
 	}
-	if count += runs; count > retrial {
+	if count++; count > retrial {
 		count = firstTrials
 	}
 	t.word.Store(uint64(quiet) | uint64(loud)<<tempoBits | uint64(count)<<(2*tempoBits))

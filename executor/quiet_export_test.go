@@ -56,6 +56,8 @@ func hushAll[T any](all *sites[T]) {
 		all[i].memo.Store(1 | 2<<tempoBits | firstTrials<<(2*tempoBits))
 		all[i].loud.Store(0)
 		all[i].burst.Store(decidesAnew)
+		all[i].longest[0].Store(0)
+		all[i].longest[1].Store(0)
 	}
 }
 
@@ -67,11 +69,15 @@ func (ex *Executor) LoudGroups() (n int64) {
 	return n
 }
 
-// NotedGroups returns how many groups of ex have told how long they took, since ex was made or HushGroups was called.
+// NotedGroups returns how many bursts of groups of ex have told how long they took, since ex was made or HushGroups was
+// called. The last one of a site has told it, but the site has not learned it yet.
 func (ex *Executor) NotedGroups() (n int64) {
 	for i := range ex.groupSites {
-		if _, _, count := (tempo{&ex.groupSites[i].memo}).load(); count > 0 {
-			n += count % firstTrials
+		s := &ex.groupSites[i]
+		_, _, count := tempo{&s.memo}.load()
+		n += count % firstTrials
+		for j := range s.longest {
+			n += min(s.longest[j].Load(), 1)
 		}
 	}
 	return n
@@ -80,7 +86,11 @@ func (ex *Executor) NotedGroups() (n int64) {
 // GroupTempo returns a number that changes when a group of ex tells how long it took.
 func (ex *Executor) GroupTempo() (sum uint64) {
 	for i := range ex.groupSites {
-		sum += ex.groupSites[i].memo.Load()
+		s := &ex.groupSites[i]
+		sum += s.memo.Load()
+		for j := range s.longest {
+			sum += uint64(s.longest[j].Load())
+		}
 	}
 	return sum
 }
@@ -102,8 +112,10 @@ func withheld[T any](all *sites[T]) (n int) {
 		return 0
 	}
 	for i := range all {
-		if all[i].held.Load() != nil {
-			n++
+		for j := range all[i].held {
+			if all[i].held[j].Load() != nil {
+				n++
+			}
 		}
 	}
 	return n

@@ -20,10 +20,13 @@ type site[T any] struct {
 	loud   xatomic.Int64  // so many decisions to come withhold nothing
 	misses xatomic.Int64  // misses, each soon after the one before
 	calm   xatomic.Int64  // how often withheld work was quick since the last miss
-	_      pad.Line
-	// held is what is withheld: one piece of work. So of several futures that take long, the caller of Wait runs one while
-	// workers run the others. P1: publishes its trial.
-	held xatomic.Pointer[T]
+
+	// The longest times noted since the last decision, of work that was told of at once and of work that was withheld. They
+	// say how long the burst took: a caller that runs one piece after the other waits longest for the last.
+	longest [2]xatomic.Int64
+
+	_    pad.Line
+	held [siteRoom]xatomic.Pointer[T] // what is withheld; P1: publishes its trial
 	_    pad.Line
 }
 
@@ -58,6 +61,8 @@ func (s *site[T]) next() bool {
 	if burst := s.burst.Load(); burst != decidesAnew {
 		return burst == decidedQuiet
 	}
+	s.learn(0, false)
+	s.learn(1, true)
 	loud := s.loud.Load()
 	if loud > 0 {
 		s.loud.CompareAndSwap(loud, loud-1)
@@ -71,15 +76,24 @@ func (s *site[T]) next() bool {
 	return quiet
 }
 
+// learn counts the last burst, of which the longest time i was noted.
+func (s *site[T]) learn(i int, withheld bool) {
+	if taken := s.longest[i].Load(); taken != 0 {
+		s.longest[i].Store(0)
+		tempo{&s.memo}.note(taken, withheld)
+	}
+}
+
 // note notes how long work has taken, which is over.
 func (s *site[T]) note(taken int64, withheld bool) {
-	runs := int64(1)
-	if s.burst.Load() == decidesAnew {
-		runs = 0 // the burst is counted
-	} else {
-		s.burst.Store(decidesAnew)
+	longest := &s.longest[0]
+	if withheld {
+		longest = &s.longest[1]
 	}
-	tempo{&s.memo}.noteRuns(taken, withheld, runs)
+	if taken = max(taken, 1); taken > longest.Load() {
+		longest.Store(taken)
+	}
+	s.burst.Store(decidesAnew)
 	switch {
 	case withheld && taken > int64(withheldSpan):
 		s.miss()
@@ -88,20 +102,38 @@ func (s *site[T]) note(taken int64, withheld bool) {
 	}
 }
 
-// miss has the next work not withheld, for longer if the last miss was not long ago.
+// miss has the next work not withheld, for longer if the last miss was not long ago. Others of the same burst may miss
+// too, and do not count.
 func (s *site[T]) miss() {
 	s.burst.Store(decidesAnew)
+	if s.loud.Load() > 0 {
+		return
+	}
 	if s.calm.Swap(0) > loudTurns {
 		s.misses.Store(0)
 	}
 	s.loud.Store(loudTurns << min(s.misses.Add(1), maxMisses))
 }
 
-// withhold keeps x from the workers. It returns false if the site withholds something else.
-func (s *site[T]) withhold(x *T) bool { return s.held.CompareAndSwap(nil, x) }
+// withhold keeps x from the workers. It returns false if there is no room.
+func (s *site[T]) withhold(x *T) bool {
+	for i := range s.held {
+		if held := &s.held[i]; held.Load() == nil && held.CompareAndSwap(nil, x) {
+			return true
+		}
+	}
+	return false
+}
 
 // take takes x, if it is withheld. The caller then runs it or makes it available.
-func (s *site[T]) take(x *T) bool { return s.held.Load() == x && s.held.CompareAndSwap(x, nil) }
+func (s *site[T]) take(x *T) bool {
+	for i := range s.held {
+		if held := &s.held[i]; held.Load() == x {
+			return held.CompareAndSwap(x, nil)
+		}
+	}
+	return false
+}
 
 // takeIf takes what is withheld if is returns true for it, and calls show with it.
 //
@@ -109,8 +141,11 @@ func (s *site[T]) take(x *T) bool { return s.held.Load() == x && s.held.CompareA
 func (t *sites[T]) takeIf(is func(*T) bool, show func(*site[T], *T)) {
 	for i := range t {
 		s := &t[i]
-		if x := s.held.Load(); x != nil && is(x) && s.take(x) {
-			show(s, x)
+		for j := range s.held {
+			held := &s.held[j]
+			if x := held.Load(); x != nil && is(x) && held.CompareAndSwap(x, nil) {
+				show(s, x)
+			}
 		}
 	}
 }

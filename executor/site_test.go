@@ -68,14 +68,55 @@ func TestSiteMisses(t *testing.T) {
 	require.InDelta(t, loudTurns<<1, untilQuiet(), 2, "the last miss was long ago")
 }
 
-// A site withholds each thing once, and has room for one.
+// Of the times of a burst the longest counts, in whatever order they come.
+func TestSiteLongest(t *testing.T) {
+	var s site[future]
+	burst := func(times ...int64) (quiet bool) {
+		quiet = s.next()
+		for _, x := range times {
+			s.note(tempoUnit*x, quiet)
+		}
+		return quiet
+	}
+	require.False(t, burst(100, 700, 300))
+	for !burst(50, 200, 60) {
+	}
+	s.next()
+	quiet, _, _ := tempo{&s.memo}.load()
+	require.EqualValues(t, 200, quiet)
+
+	s = site[future]{}
+	burst(100, 700, 300)
+	s.next()
+	_, loud, _ := tempo{&s.memo}.load()
+	require.EqualValues(t, 700, loud)
+}
+
+// A burst of which several pieces come late has missed once.
+func TestSiteMissesOnce(t *testing.T) {
+	var s site[future]
+	for !s.next() {
+		s.note(tempoUnit*200, false)
+	}
+	for range maxMisses {
+		s.miss()
+	}
+	require.EqualValues(t, loudTurns<<1, s.loud.Load())
+}
+
+// A site withholds each thing once, as long as there is room.
 func TestSiteRoom(t *testing.T) {
 	var s site[future]
-	var all [2]future
-	require.True(t, s.withhold(&all[0]))
-	require.False(t, s.withhold(&all[1]))
-	require.False(t, s.take(&all[1]))
-	require.True(t, s.take(&all[0]))
-	require.False(t, s.take(&all[0]))
-	require.True(t, s.withhold(&all[1]))
+	var all [siteRoom + 1]future
+	for i := range siteRoom {
+		require.True(t, s.withhold(&all[i]))
+	}
+	require.False(t, s.withhold(&all[siteRoom]))
+	require.False(t, s.take(&all[siteRoom]))
+	for i := range siteRoom {
+		require.True(t, s.take(&all[i]))
+		require.False(t, s.take(&all[i]))
+		require.True(t, s.withhold(&all[siteRoom]))
+		require.True(t, s.take(&all[siteRoom]))
+	}
 }
