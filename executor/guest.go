@@ -313,7 +313,7 @@ func (g *guest) stayOn() bool {
 	return true
 }
 
-// continues lets items go on to the next one by themselves from now on, as on the worker's own thread, see Continue.
+// continues lets items go on to the next one by themselves, as on the worker's own thread, see Continue.
 // Before, each comes back to the loop, where the guest may have to look at the clock.
 func (g *guest) continues() {
 	own, now := g.inner, &g.w.inner
@@ -333,7 +333,6 @@ func (g *guest) checkpointOfGuest(it *Item) *Item {
 	polls := w.counts.items%pollInterval == 0
 	if !g.isFree() {
 		if polls {
-			g.hurry() // all its polls may come here
 			return w.checkpoint(it)
 		}
 		return it

@@ -19,7 +19,13 @@ func (g *guest) begin(w *Worker) {
 	g.begun, g.look = w.counts.items, w.counts.items+2
 }
 
-func (g *guest) lookAtClock(w *Worker) bool { return w.counts.items-g.begun > guestItems }
+func (g *guest) lookAtClock(w *Worker) bool {
+	n := w.counts.items - g.begun
+	if n >= pollInterval {
+		g.continues()
+	}
+	return n > guestItems
+}
 
 func (g *guest) number(w *Worker) uint64 { return w.counts.items + 1 }
 func (*guests) now() int64               { return 0 }

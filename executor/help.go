@@ -118,13 +118,14 @@ type outer struct {
 	mark   uint64
 	only   *Body
 	labels context.Context
+	items  uint64 // counts.items
 }
 
 // enterNested lets the worker run items on top of the one being run: those of r and of runs nested in it or, if only is
 // set, those of that body, and none below mark in its lane. Until exitNested the scope of the waiting item must not be
 // used.
 func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
-	o := outer{w.body, w.waits.run, w.waits.mark, w.waits.only, w.labels.set}
+	o := outer{w.body, w.waits.run, w.waits.mark, w.waits.only, w.labels.set, w.counts.items}
 	w.waits.run, w.waits.mark, w.waits.only = r, mark, only
 	w.core.attached.nested.make(w)
 	return o
@@ -136,6 +137,17 @@ func (w *Worker) exitNested(o outer) {
 	w.core.attached.unnested.make(w)
 	if w.body != o.body {
 		w.switchTo(o.body, o.labels)
+	}
+	w.counts.pollAgain(o.items)
+}
+
+// pollAgain has the worker poll before its next item if a poll has come since the item with that number: while the
+// worker ran items on top of another. It did not look at the injector then. If all polls came there, it never would.
+func (c *counts) pollAgain(since uint64) {
+	if c.items/pollInterval != since/pollInterval {
+		skipped := pollInterval - 1 - c.items%pollInterval
+		c.items += skipped
+		c.overhead += skipped
 	}
 }
 

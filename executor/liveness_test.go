@@ -35,6 +35,68 @@ func TestShortRunBesideEndlessOnes(t *testing.T) {
 	})
 }
 
+// waitingFor are waits for something small, each of which has a worker run items on top of the one that waits.
+var waitingFor = map[string]func(ctx context.Context, ex *executor.Executor){
+	"future": func(ctx context.Context, ex *executor.Executor) {
+		_, _ = executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, nil }).Wait()
+	},
+	"run": func(ctx context.Context, ex *executor.Executor) {
+		_ = ex.Run(ctx, one(func(context.Context) error { return nil }))
+	},
+	"children": func(ctx context.Context, ex *executor.Executor) {
+		_, _ = executor.Call(ctx, ex, func(s *executor.Scope, n int) int {
+			for range n {
+				s.Go(func(context.Context) error { return nil })
+			}
+			return n
+		}, 2)
+	},
+	"group": func(_ context.Context, ex *executor.Executor) {
+		g := executor.NewGroup(ex)
+		g.Go(func() error { return nil })
+		_ = g.Wait()
+	},
+}
+
+// endlessWaits returns a job of one item that waits again and again until told to stop.
+func endlessWaits(ex *executor.Executor, wait func(context.Context, *executor.Executor), stop *atomic.Bool) *layer {
+	return newLayer("endless", func(_ *executor.Worker, self *executor.Item) *executor.Item {
+		wait(self.Body.Run().Context(), ex)
+		if stop.Load() {
+			return nil
+		}
+		return self
+	})
+}
+
+// A run completes beside endless ones whose tasks wait, also where each poll, every 64 items, would come while a task
+// waits.
+func TestShortRunBesideEndlessWaits(t *testing.T) {
+	for name, wait := range waitingFor {
+		t.Run(name, func(t *testing.T) {
+			onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
+				for before := range 3 { // items: one of two has all polls come in the waits
+					for range before {
+						require.NoError(t, ex.Run(t.Context(), count(new(atomic.Int64))))
+					}
+					var stop atomic.Bool
+					var runs []*executor.Run
+					for range ex.Workers() {
+						runs = append(runs, ex.Start(t.Context(), endlessWaits(ex, wait, &stop)))
+					}
+					for range 3 {
+						require.NoError(t, ex.Start(t.Context(), count(new(atomic.Int64))).Wait())
+					}
+					stop.Store(true)
+					for _, r := range runs {
+						require.NoError(t, r.Wait())
+					}
+				}
+			})
+		})
+	}
+}
+
 // Of more endless runs than workers all make progress: none is put aside for good because of another.
 func TestEndlessRunsShareTheWorkers(t *testing.T) {
 	onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
