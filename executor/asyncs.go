@@ -52,7 +52,7 @@ func (a *asyncs) attachTo(on *attachments) {
 		a.ex.asyncSites = &sites[future]{}
 		g.quiets.ticked = append(g.quiets.ticked, showLateFutures)
 		showAll := func() { showFutures(a.ex, func(*future) bool { return true }) }
-		// D1(close): close, then look for what is withheld. Pairs with D1(hold).
+		// D1(close): close, then look for what is withheld. Pairs with D1(keep).
 		on.refused = append(on.refused, showAll)
 		on.withheld.add(func(w *Worker) {
 			if guestOf(w).run == &a.all.Run { // it may wait for others of its burst

@@ -1,8 +1,8 @@
 package executor
 
 // A future of an Async from outside is withheld, see site, until its caller waits for it and runs the function. Those
-// that cannot run it show it: Done, OnEnd, and an Async that comes after it. So does a guest that works for another
-// future and is about to wait. A worker that waits for it runs it, and Cancel ends it, wherever it is.
+// that cannot run it show it: Done, OnEnd, an Async that comes after it, Close, a guest that works for another future and
+// is about to wait, and the clock. A worker that waits for it runs it, and Cancel ends it, wherever it is.
 
 // withhold keeps f from the workers, if that is quicker as a rule. It reports whether it did. code is that of f's
 // function. Nobody else knows of f yet, so nobody can wait for it.
@@ -25,7 +25,7 @@ func (f *future) withhold(code uintptr) bool {
 	f.ctx.marks.Or(isQuiet)
 	// D6(hold), for futures: withhold f, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
-	// D1(hold): withhold f, then look whether the executor is closed. Pairs with D1(close).
+	// D1(keep): withhold f, then look whether the executor is closed. Pairs with D1(close).
 	if ex.closed.Load() && s.take(f) {
 		f.site.Store(nil)
 		return false
@@ -76,13 +76,15 @@ func (f *future) noteSite() {
 }
 
 // showLateFutures makes futures available that were withheld for a tick or more.
+//
+// D6(tick), for futures: the clock was reset before.
 func showLateFutures(ex *executor) {
 	showFutures(ex, func(f *future) bool { return ex.guests.isLate(trial{since: f.since}) })
 }
 
-// showFutures makes those futures available, of what is withheld, for which is returns true.
-func showFutures(ex *executor, is func(*future) bool) {
-	ex.asyncSites.takeIf(is,
+// showFutures makes those withheld futures available that are wanted.
+func showFutures(ex *executor, wanted func(*future) bool) {
+	ex.asyncSites.takeIf(wanted,
 		func(s *site[future], f *future) {
 			f.site.Store(nil) // it is counted
 			if f.claimed.Load() == 0 {

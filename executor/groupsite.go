@@ -60,6 +60,8 @@ func (r *groupRun) noteSite() {
 }
 
 // showLateGroups makes inboxes available that were withheld for a tick or more.
+//
+// D6(tick), for groups: the clock was reset before.
 func showLateGroups(ex *executor) {
 	ex.groupSites.takeIf(
 		func(r *groupRun) bool { return ex.guests.isLate(r.trial) },

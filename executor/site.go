@@ -135,15 +135,13 @@ func (s *site[T]) take(x *T) bool {
 	return false
 }
 
-// takeIf takes what is withheld if is returns true for it, and calls show with it.
-//
-// D6(tick), for sites: the clock was reset before.
-func (t *sites[T]) takeIf(is func(*T) bool, show func(*site[T], *T)) {
+// takeIf takes what is withheld and wanted, and calls show with it.
+func (t *sites[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
 	for i := range t {
 		s := &t[i]
 		for j := range s.held {
 			held := &s.held[j]
-			if x := held.Load(); x != nil && is(x) && held.CompareAndSwap(x, nil) {
+			if x := held.Load(); x != nil && wanted(x) && held.CompareAndSwap(x, nil) {
 				show(s, x)
 			}
 		}

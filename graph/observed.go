@@ -55,8 +55,8 @@ func execObserved(w *executor.Worker, it *executor.Item) *executor.Item {
 	}
 	l := r.local(w)
 	l.done++
-	if l.span == nil && t.succ>>succShift == 1 { // as in runTask
-		if s := &r.records[r.succ[t.succ&succMask]]; s.join.Last() || s.join.Done(1) {
+	if l.span == nil && t.succ>>succShift == 1 { // as in releaseOften
+		if s := r.successor(t.succ & succMask); s.countDown(r.Run().Alone(w)) {
 			return &s.Item
 		}
 		return nil
