@@ -276,24 +276,46 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// TestUnneeded: tests of package x_test are left out of the build if none of them is a killer.
+// TestUnneeded: the build has the killers, and what they need.
 func TestUnneeded(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, "sum/sum_test.go", "package sum\n\nfunc TestSum(t *testing.T) {}\n")
-	write(t, root, "sum/far_test.go", "package sum_test\n\nfunc TestFar(t *testing.T) {}\n")
-	write(t, root, "sum/help_test.go", "package sum_test\n\nfunc help() {}\n")
-	far, help := filepath.Join(root, "sum", "far_test.go"), filepath.Join(root, "sum", "help_test.go")
-	for run, want := range map[string]map[string]string{
-		"^TestSum$":         {far: "", help: ""},
-		"^TestSum$/^some$":  {far: "", help: ""},
-		"^TestFar$":         {},
-		"^TestFar$/^some$":  {},
-		"^TestSum$|TestFar": {},
-		"":                  {},
+	for name, text := range map[string]string{
+		"main":    "package sum\n\nfunc TestMain(m *testing.M) {}\n",
+		"sum":     "package sum\n\nfunc TestSum(t *testing.T) {}\n\nfunc sumOf() { deep := 1; _ = deep }\n",
+		"export":  "package sum\n\nfunc Peek() {}\n",
+		"method":  "package sum\n\nfunc (s *Sum) Seen() {}\n",
+		"far":     "package sum_test\n\nfunc TestFar(t *testing.T) { help(); sum.Peek() }\n",
+		"help":    "package sum_test\n\nvar x, help = 1, func() { deep(0) }\n",
+		"deep":    "package sum_test\n\ntype deep int\n",
+		"deeper":  "package sum_test\n\nfunc (d *deep) Seen() {}\n",
+		"fuzz":    "package sum_test\n\nfunc FuzzFar(f *testing.F) { s.Seen(); TestFar(nil) }\n",
+		"example": "package sum_test\n\nfunc Example() {}\n",
+	} {
+		write(t, root, "sum/"+name+"_test.go", text)
+	}
+	for run, want := range map[string]string{
+		"^TestSum$":        "main sum",
+		"^TestSum$/^some$": "main sum",
+		"^TestFar$":        "main far help deep deeper export",
+		"^TestFar$/^some$": "main far help deep deeper export",
+		"^FuzzFar$":        "main fuzz method far help deep deeper export",
+		"^Example$":        "main example",
+		"^Test(Sum|Far)$":  "main sum far help deep deeper export",
+		"Nothing":          "main",
 	} {
 		l := &lab{root: root}
-		got, err := l.unneeded(killers{pkg: "./sum", run: run})
+		unneeded, err := l.unneeded(killers{pkg: "./sum", run: run})
 		require.NoError(t, err)
-		require.Equal(t, want, got, run)
+		var got []string
+		for _, name := range []string{
+			"main", "sum", "example", "fuzz", "method", "far", "help", "deep", "deeper", "export",
+		} {
+			changed, isUnneeded := unneeded[filepath.Join(root, "sum", name+"_test.go")]
+			require.Empty(t, changed)
+			if !isUnneeded {
+				got = append(got, name)
+			}
+		}
+		require.ElementsMatch(t, strings.Fields(want), got, run)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -87,42 +86,6 @@ func (l *lab) buildMutant(ctx context.Context, m *mutant) build {
 		b.err = fmt.Errorf("%s does not build: %w", m.name, b.err)
 	}
 	return b
-}
-
-var (
-	isExternal = regexp.MustCompile(`(?m)^package \w+_test$`)
-	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)\(`)
-)
-
-// unneeded returns an overlay that leaves out the tests of package x_test if none of them is a killer. They take most
-// of the time of a build, and are compiled anew for each mutant.
-func (l *lab) unneeded(k killers) (overlay map[string]string, err error) {
-	overlay = make(map[string]string)
-	top, _, _ := strings.Cut(k.run, "/")
-	wanted, err := regexp.Compile(top)
-	if err != nil {
-		return nil, fmt.Errorf("%v: %w", k, err)
-	}
-	files, err := filepath.Glob(filepath.Join(l.root, filepath.FromSlash(k.pkg), "*_test.go"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if !isExternal.Match(text) {
-			continue
-		}
-		for _, f := range testFunc.FindAllSubmatch(text, -1) {
-			if wanted.Match(f[1]) || string(f[1]) == "TestMain" {
-				return map[string]string{}, nil
-			}
-		}
-		overlay[name] = ""
-	}
-	return overlay, nil
 }
 
 // grace is how long a test process may take to end itself and to print all stacks after its time limit.
