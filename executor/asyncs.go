@@ -51,14 +51,8 @@ func (a *asyncs) attachTo(on *attachments) {
 	if g := a.ex.guests; g != nil {
 		a.ex.asyncSites = &sites[future]{}
 		g.quiets.ticked = append(g.quiets.ticked, showLateFutures)
-		showAll := func() { showFutures(a.ex, func(*future) bool { return true }) }
 		// D1(close): close, then look for what is withheld. Pairs with D1(keep).
-		on.refused = append(on.refused, showAll)
-		on.withheld.add(func(w *Worker) {
-			if guestOf(w).run == &a.all.Run { // it may wait for others of its burst
-				showAll()
-			}
-		})
+		on.refused = append(on.refused, func() { a.ex.asyncSites.takeIf(all, showFuture) })
 	}
 }
 

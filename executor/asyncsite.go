@@ -8,21 +8,23 @@ package executor
 // function. Nobody else knows of f yet, so nobody can wait for it.
 func (f *future) withhold(code uintptr) bool {
 	ex := f.ex
-	// A caller that waits for room could wait for this one. A worker that is awake need not be woken.
-	if ex.intake != nil || !ex.notifier.Waiting() || !ex.mayWithhold() {
+	// A caller that waits for room could wait for this one.
+	if ex.intake != nil || !ex.mayWithhold() {
 		return false
 	}
 	s := ex.asyncSites.of(code)
+	if !ex.notifier.Waiting() && s.burst.Load() != decidedLoud {
+		return false // a worker that is awake need not be woken; its futures tell nothing, unless they are of a burst
+	}
 	f.since = ex.guests.now()
 	f.site.Store(s)
 	if !s.next() {
 		return false
 	}
-	if !s.withhold(f) {
-		f.site.Store(nil) // it is told of at once in a burst that is not
-		return false
-	}
 	f.ctx.marks.Or(isQuiet)
+	if !s.withhold(f) {
+		return false // no room: a worker is told of it, but it is of a burst that is withheld
+	}
 	// D6(hold), for futures: withhold f, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
 	// D1(keep): withhold f, then look whether the executor is closed. Pairs with D1(close).
@@ -47,26 +49,38 @@ func (f *future) takeWithheld() *site[future] {
 // meanwhile.
 func (f *future) show() {
 	if s := f.takeWithheld(); s != nil {
-		s.miss()
-		f.site.Store(nil) // it is counted
-		f.ex.inject(&f.Item)
+		f.showTaken(s)
 	}
+}
+
+// showTaken makes f available, which was taken from s, and what else s withholds: the same may wait for that.
+func (f *future) showTaken(s *site[future]) {
+	showFuture(s, f)
+	(*futureBurst)(s).show()
 }
 
 // runWithheld has the caller, which waits for f, run it if it is withheld, or makes it available. It reports whether f
 // was withheld.
 func (f *future) runWithheld() bool {
-	if f.takeWithheld() == nil {
+	s := f.takeWithheld()
+	if s == nil {
 		return false
 	}
 	seat := f.ex.seat()
 	if seat == nil {
-		f.ex.inject(&f.Item)
+		f.showTaken(s)
 	} else {
+		seat.burst = (*futureBurst)(s)
 		f.ex.guests.letOthersRun(seat.takeOnly(f, &f.ex.asyncs.all.Run, &f.Item))
 	}
 	return true
 }
+
+// A futureBurst is what the site of a future withholds beside it.
+type futureBurst site[future]
+
+// show implements burst.
+func (b *futureBurst) show() { (*site[future])(b).takeIf(all, showFuture) }
 
 // noteSite notes how long f has taken, which is over.
 func (f *future) noteSite() {
@@ -79,17 +93,14 @@ func (f *future) noteSite() {
 //
 // D6(tick), for futures: the clock was reset before.
 func showLateFutures(ex *executor) {
-	showFutures(ex, func(f *future) bool { return ex.guests.isLate(trial{since: f.since}) })
+	ex.asyncSites.takeIf(func(f *future) bool { return ex.guests.isLate(trial{since: f.since}) }, showFuture)
 }
 
-// showFutures makes those withheld futures available that are wanted.
-func showFutures(ex *executor, wanted func(*future) bool) {
-	ex.asyncSites.takeIf(wanted,
-		func(s *site[future], f *future) {
-			f.site.Store(nil) // it is counted
-			if f.claimed.Load() == 0 {
-				s.miss()
-				ex.inject(&f.Item)
-			}
-		})
+// showFuture makes f available, which was taken from s. That is a miss.
+func showFuture(s *site[future], f *future) {
+	f.site.Store(nil) // it is counted
+	if f.claimed.Load() == 0 {
+		s.miss()
+		f.ex.inject(&f.Item)
+	}
 }

@@ -235,7 +235,9 @@ func TestAsyncsMeet(t *testing.T) {
 						require.NoError(t, err)
 						require.Equal(t, i, got)
 					}
-					require.Equal(t, withheld, ex.LoudAsyncs() > 0)
+					if withheld {
+						require.Positive(t, ex.LoudAsyncs())
+					}
 				}
 			})
 		})

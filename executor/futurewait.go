@@ -105,6 +105,10 @@ func waitFor(w *Worker, waited *future) {
 			_ = end.run.wait(w, nil)
 		case own.claimed.Load() != 0:
 		case w.waits.nested < maxNested:
+			if s := own.takeWithheld(); s != nil { // a worker that sleeps could have run it
+				s.miss()
+				own.site.Store(nil)
+			}
 			w.runOnly(&own.Item)
 		case own.claim():
 			own.finish(w, ErrTooDeep)

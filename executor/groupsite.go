@@ -29,15 +29,13 @@ func (r *groupRun) withhold(f groupFunction) bool {
 // takeWithheld takes the inbox if it is withheld. The caller then runs it or makes it available.
 func (r *groupRun) takeWithheld() bool {
 	s := r.site.Load()
-	return s != nil && s.take(r)
+	return s != nil && r.trial.quietly && s.take(r)
 }
 
-// show makes the inbox available if it is withheld. The time of the group then tells nothing.
+// show makes the inbox available if it is withheld. That is a miss.
 func (r *groupRun) show() {
-	if s := r.site.Load(); s != nil && s.take(r) {
-		s.burst.Store(decidesAnew)
-		r.site.Store(nil)
-		r.group.ex.inject(&r.inbox)
+	if r.takeWithheld() {
+		showGroup(r.site.Load(), r)
 	}
 }
 
@@ -47,10 +45,16 @@ func (r *groupRun) runWithheld() {
 		return
 	}
 	ex := r.group.ex
-	if workerHere() != nil || !ex.runQuietly(r.of, &r.inbox) {
+	if workerHere() != nil || !ex.runQuietly(r.of, &r.inbox, (*groupBurst)(r.site.Load())) {
 		ex.inject(&r.inbox)
 	}
 }
+
+// A groupBurst is what the site of a group withholds beside it.
+type groupBurst site[groupRun]
+
+// show implements burst.
+func (b *groupBurst) show() { (*site[groupRun])(b).takeIf(all, showGroup) }
 
 // noteSite notes how long the group has taken, which is over.
 func (r *groupRun) noteSite() {
@@ -59,15 +63,16 @@ func (r *groupRun) noteSite() {
 	}
 }
 
+// showGroup makes the inbox of r available, which was taken from s. That is a miss.
+func showGroup(s *site[groupRun], r *groupRun) {
+	s.miss()
+	r.site.Store(nil) // it is counted
+	r.group.ex.inject(&r.inbox)
+}
+
 // showLateGroups makes inboxes available that were withheld for a tick or more.
 //
 // D6(tick), for groups: the clock was reset before.
 func showLateGroups(ex *executor) {
-	ex.groupSites.takeIf(
-		func(r *groupRun) bool { return ex.guests.isLate(r.trial) },
-		func(s *site[groupRun], r *groupRun) {
-			s.miss()
-			r.site.Store(nil) // it is counted
-			ex.inject(&r.inbox)
-		})
+	ex.groupSites.takeIf(func(r *groupRun) bool { return ex.guests.isLate(r.trial) }, showGroup)
 }

@@ -147,9 +147,6 @@ func (r *groupRun) awaitTurn(t *groupTask, comes chan struct{}) {
 // that t gives away are not run here.
 func (r *groupRun) callInGo(w *Worker, t *groupTask) {
 	forksOf(w).attendIfAsked()
-	if w.counts.items%pollInterval == 0 {
-		w.publishAtCheckpoint()
-	}
 	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
 	partsOf(w).inGo++
 	defer func() { partsOf(w).inGo-- }()

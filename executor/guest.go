@@ -55,15 +55,22 @@ type guest struct {
 	trial
 	quiet  bool   // it wakes nobody for what it pushes
 	holds  bool   // it has pushed an item in silence
-	begun  uint64 // counts.items when it came
+	begun  uint64 // the number of tasks when it came: counts.items without counts.overhead
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
+
+	burst burst // of which the guest runs a piece that was withheld; nil once that is told of, or if there is none
 
 	caller context.Context // holds the labels that the goroutine is taken to have
 
 	// Of the worker on its own thread.
 	labels labels
 	inner  innerLoop
+}
+
+// A burst is work that is withheld beside a piece that a guest runs, see site.
+type burst interface {
+	show() // makes it available
 }
 
 // A guestThread is the thread of a worker's latest guests. Owner only, plain.
@@ -102,12 +109,13 @@ func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
 	return true
 }
 
-// runQuietly is runAsGuest for a guest that is quiet, and one item.
-func (ex *executor) runQuietly(r *Run, it *Item) bool {
+// runQuietly is runAsGuest for a guest that is quiet, and one item, of a burst.
+func (ex *executor) runQuietly(r *Run, it *Item, of burst) bool {
 	seat := ex.seat()
 	if seat == nil {
 		return false
 	}
+	seat.burst = of
 	ex.guests.letOthersRun(seat.takePart(r, it, nil, true))
 	return true
 }
@@ -132,7 +140,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 	defer g.getUp()
 	defer func() {
 		if !returned { // another thread ends the run
-			r.keep()
+			r.keepUnlessEnded(w, true)
 		}
 	}()
 	g.quietly, g.quiet = quietly, quietly

@@ -60,8 +60,8 @@ func (g *guests) note(w *Worker) {
 
 // begin notes when the guest of w came.
 func (g *guest) begin(w *Worker) {
-	g.begun = w.counts.items
-	g.look = g.begun + 2 // not before its first item
+	g.begun = w.counts.items - w.counts.overhead
+	g.look = w.counts.items + 2 // not before its first item
 	g.since = nanotime()
 }
 
@@ -78,7 +78,7 @@ func (g *guest) lookAtClock(w *Worker) bool {
 	if w.counts.items < g.look {
 		return false
 	}
-	if n := w.counts.items - g.begun; n < pollInterval {
+	if n := w.counts.items - w.counts.overhead - g.begun; n < pollInterval {
 		g.look = w.counts.items + n
 	} else {
 		g.look = (w.counts.items/pollInterval + 1) * pollInterval

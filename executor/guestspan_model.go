@@ -16,11 +16,11 @@ func (g *guests) note(*Worker)  {}
 func (g *guest) hurry()         {}
 
 func (g *guest) begin(w *Worker) {
-	g.begun, g.look = w.counts.items, w.counts.items+2
+	g.begun, g.look = w.counts.items-w.counts.overhead, w.counts.items+2
 }
 
 func (g *guest) lookAtClock(w *Worker) bool {
-	n := w.counts.items - g.begun
+	n := w.counts.items - w.counts.overhead - g.begun
 	if n >= pollInterval {
 		g.continues()
 	}

@@ -126,6 +126,7 @@ type outer struct {
 // used.
 func (w *Worker) enterNested(r *Run, mark uint64, only *Body) outer {
 	o := outer{w.body, w.waits.run, w.waits.mark, w.waits.only, w.labels.set, w.counts.items}
+	w.counts.passPoll()
 	w.waits.run, w.waits.mark, w.waits.only = r, mark, only
 	w.core.attached.nested.make(w)
 	return o
@@ -138,16 +139,29 @@ func (w *Worker) exitNested(o outer) {
 	if w.body != o.body {
 		w.switchTo(o.body, o.labels)
 	}
-	w.counts.pollAgain(o.items)
+	if w.counts.pollAgain(o.items) {
+		w.publishAtCheckpoint()
+	}
 }
 
 // pollAgain has the worker poll before its next item if a poll has come since the item with that number: while the
 // worker ran items on top of another. It did not look at the injector then. If all polls came there, it never would.
-func (c *counts) pollAgain(since uint64) {
-	if c.items/pollInterval != since/pollInterval {
-		skipped := pollInterval - 1 - c.items%pollInterval
-		c.items += skipped
-		c.overhead += skipped
+func (c *counts) pollAgain(since uint64) bool {
+	if c.items/pollInterval == since/pollInterval {
+		return false
+	}
+	skipped := pollInterval - 1 - c.items%pollInterval
+	c.items += skipped
+	c.overhead += skipped
+	return true
+}
+
+// passPoll keeps the next item, if a poll is to come before it, from taking that poll: it runs on top of another. The
+// poll is made up for later, see pollAgain. Otherwise each wait of a long item would have a poll of its own.
+func (c *counts) passPoll() {
+	if c.items%pollInterval == pollInterval-1 {
+		c.items++
+		c.overhead++
 	}
 }
 

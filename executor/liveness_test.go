@@ -40,6 +40,11 @@ var waitingFor = map[string]func(ctx context.Context, ex *executor.Executor){
 	"future": func(ctx context.Context, ex *executor.Executor) {
 		_, _ = executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, nil }).Wait()
 	},
+	"two futures": func(ctx context.Context, ex *executor.Executor) {
+		for range 2 {
+			_, _ = executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, nil }).Wait()
+		}
+	},
 	"run": func(ctx context.Context, ex *executor.Executor) {
 		_ = ex.Run(ctx, one(func(context.Context) error { return nil }))
 	},
@@ -75,7 +80,7 @@ func TestShortRunBesideEndlessWaits(t *testing.T) {
 	for name, wait := range waitingFor {
 		t.Run(name, func(t *testing.T) {
 			onEach(t, []int{1, 2}, func(t *testing.T, ex *executor.Executor) {
-				for before := range 3 { // items: one of two has all polls come in the waits
+				for before := range 4 { // items: with one number of two all polls come in the waits
 					for range before {
 						require.NoError(t, ex.Run(t.Context(), count(new(atomic.Int64))))
 					}
@@ -93,6 +98,53 @@ func TestShortRunBesideEndlessWaits(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// Stats tells of what a task waits for while that task still runs.
+func TestStatsBesideWaits(t *testing.T) {
+	advances := func(ex *executor.Executor, wait func()) bool {
+		before := ex.Stats().Total.Tasks
+		for range 5000 {
+			if wait(); ex.Stats().Total.Tasks >= before+500 {
+				return true
+			}
+		}
+		return false
+	}
+	cases := map[string]func(context.Context, *executor.Executor) bool{
+		"future in a future": func(ctx context.Context, ex *executor.Executor) (ok bool) {
+			ok, _ = executor.Async(ctx, ex, func(ctx context.Context) (bool, error) {
+				return advances(ex, func() { waitingFor["future"](ctx, ex) }), nil
+			}).Wait()
+			return ok
+		},
+		"function that Go calls": func(_ context.Context, ex *executor.Executor) (ok bool) {
+			g := executor.NewGroup(ex)
+			g.SetLimit(1)
+			g.Go(func() error {
+				ok = advances(ex, func() { g.Go(func() error { return nil }) })
+				return nil
+			})
+			_ = g.Wait()
+			return ok
+		},
+	}
+	for name, wait := range waitingFor {
+		cases[name] = func(ctx context.Context, ex *executor.Executor) bool {
+			return advances(ex, func() { wait(ctx, ex) })
+		}
+	}
+	for name, advance := range cases {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 1, Callers: executor.IdleCallers})
+			require.NoError(t, ex.Run(t.Context(), one(func(ctx context.Context) error {
+				if !advance(ctx, ex) {
+					return errTest
+				}
+				return nil
+			})))
 		})
 	}
 }

@@ -127,8 +127,13 @@ func (g *guests) attachTo(on *attachments) {
 	}
 }
 
-// speak ends the quiet of the worker's guest, if it has one, and wakes a worker for what it has pushed meanwhile.
+// speak ends the quiet of the worker's guest, if it has one, and wakes a worker for what it has pushed meanwhile. What
+// is withheld beside its work is shown: the task that waits may wait for that.
 func (g *guest) speak() {
+	if b := g.burst; b != nil {
+		g.burst = nil
+		b.show()
+	}
 	w := g.w
 	if !g.quiet {
 		return

@@ -19,7 +19,7 @@ type site[T any] struct {
 	burst  xatomic.Uint32 // what the last decision was, if no work has noted its time since
 	loud   xatomic.Int64  // so many decisions to come withhold nothing
 	misses xatomic.Int64  // misses, each soon after the one before
-	calm   xatomic.Int64  // how often withheld work was quick since the last miss
+	calm   xatomic.Int64  // how many withheld bursts were quick since the last miss
 
 	// The longest times noted since the last decision, of work that was told of at once and of work that was withheld. They
 	// say how long the burst took: a caller that runs one piece after the other waits longest for the last.
@@ -41,7 +41,7 @@ const (
 	// siteCount is the number of sites. Arbitrary.
 	siteCount = 32
 	// loudTurns, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss. So where
-	// all withheld work is late, that is one piece of a thousand in the end. Where little of it is, one of some hundred
+	// all withheld work is late, that is one burst of a thousand in the end. Where little of it is, one of some hundred
 	// may be. Arbitrary.
 	loudTurns = 64
 	maxMisses = 4
@@ -55,14 +55,15 @@ func (t *sites[T]) of(code uintptr) *site[T] {
 	return &t[uint64(code)*0x9E3779B97F4A7C15>>32%siteCount]
 }
 
-// next says whether the work that begins now is withheld. Work that begins before other work of the site has ended is
-// part of one burst, and decided alike. Several threads that ask at a time may count one decision less.
+// next says whether the work that begins now is withheld. Work that begins before the Wait for other work of the site is
+// over is part of one burst, and decided alike. Several threads that ask or note at a time may count one decision less, or lose
+// a time.
 func (s *site[T]) next() bool {
 	if burst := s.burst.Load(); burst != decidesAnew {
 		return burst == decidedQuiet
 	}
-	s.learn(0, false)
-	s.learn(1, true)
+	s.learn(0)
+	s.learn(1)
 	loud := s.loud.Load()
 	if loud > 0 {
 		s.loud.CompareAndSwap(loud, loud-1)
@@ -76,11 +77,16 @@ func (s *site[T]) next() bool {
 	return quiet
 }
 
-// learn counts the last burst, of which the longest time i was noted.
-func (s *site[T]) learn(i int, withheld bool) {
-	if taken := s.longest[i].Load(); taken != 0 {
-		s.longest[i].Store(0)
-		tempo{&s.memo}.note(taken, withheld)
+// learn has tempo learn the longest time of the last burst, of work that was told of at once, or of work that was
+// withheld if i is 1.
+func (s *site[T]) learn(i int) {
+	if s.longest[i].Load() == 0 {
+		return
+	}
+	taken := s.longest[i].Swap(0)
+	tempo{&s.memo}.note(taken, i == 1)
+	if i == 1 && taken <= int64(withheldSpan) {
+		s.calm.Add(1)
 	}
 }
 
@@ -94,25 +100,21 @@ func (s *site[T]) note(taken int64, withheld bool) {
 		longest.Store(taken)
 	}
 	s.burst.Store(decidesAnew)
-	switch {
-	case withheld && taken > int64(withheldSpan):
+	if withheld && taken > int64(withheldSpan) {
 		s.miss()
-	case withheld:
-		s.calm.Add(1)
 	}
 }
 
 // miss has the next work not withheld, for longer if the last miss was not long ago. Others of the same burst may miss
 // too, and do not count.
 func (s *site[T]) miss() {
-	s.burst.Store(decidesAnew)
-	if s.loud.Load() > 0 {
-		return
+	if s.loud.Load() <= 0 {
+		if s.calm.Swap(0) > loudTurns {
+			s.misses.Store(0)
+		}
+		s.loud.Store(loudTurns << min(s.misses.Add(1), maxMisses))
 	}
-	if s.calm.Swap(0) > loudTurns {
-		s.misses.Store(0)
-	}
-	s.loud.Store(loudTurns << min(s.misses.Add(1), maxMisses))
+	s.burst.Store(decidesAnew) // last: what begins now is decided with loud
 }
 
 // withhold keeps x from the workers. It returns false if there is no room.
@@ -136,17 +138,24 @@ func (s *site[T]) take(x *T) bool {
 }
 
 // takeIf takes what is withheld and wanted, and calls show with it.
-func (t *sites[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
-	for i := range t {
-		s := &t[i]
-		for j := range s.held {
-			held := &s.held[j]
-			if x := held.Load(); x != nil && wanted(x) && held.CompareAndSwap(x, nil) {
-				show(s, x)
-			}
+func (s *site[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
+	for i := range s.held {
+		held := &s.held[i]
+		if x := held.Load(); x != nil && wanted(x) && held.CompareAndSwap(x, nil) {
+			show(s, x)
 		}
 	}
 }
+
+// takeIf is takeIf of all sites.
+func (t *sites[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
+	for i := range t {
+		t[i].takeIf(wanted, show)
+	}
+}
+
+// all wants whatever is withheld.
+func all[T any](*T) bool { return true }
 
 // mayWithhold reports whether a caller of Wait may run what is withheld. Where observers set labels, it runs nothing,
 // see helpFromOutside.

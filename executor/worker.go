@@ -377,8 +377,8 @@ func (s WorkerState) String() string { return enum.Name(s, "WorkerState", worker
 
 // counts are a worker's own counters.
 type counts struct {
-	items    uint64
-	overhead uint64 // items that are not tasks
+	items    uint64 // and numbers that were passed over, see pollAgain
+	overhead uint64 // items that are not tasks, and those numbers
 	tried    uint64
 	won      uint64
 	lost     uint64

@@ -1,0 +1,34 @@
+package executor
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An item that waits again and again has no poll for each wait. There is one before the item after it.
+func TestPollsOfWaits(t *testing.T) {
+	for nested := range uint64(3) {
+		for before := range uint64(pollInterval) {
+			c := counts{items: before + 1}
+			const waits = 10 * pollInterval
+			polls := uint64(0)
+			for range waits {
+				since := c.items
+				c.passPoll()
+				for range nested {
+					if c.items++; c.items%pollInterval == 0 {
+						polls++
+					}
+				}
+				c.pollAgain(since)
+			}
+			require.LessOrEqual(t, polls, uint64(1), "%d nested items a wait, %d items before", nested, before)
+			require.Equal(t, before+1+waits*nested, c.items-c.overhead)
+			c.items++
+			if nested > 0 {
+				require.Zero(t, c.items%pollInterval, "%d nested items a wait, %d items before", nested, before)
+			}
+		}
+	}
+}
