@@ -309,7 +309,10 @@ func TestHostile(t *testing.T) {
 	}
 	recorder, err := Record(actors[0].ID())
 	records := err == nil
-	if !records {
+	if records {
+		actors[0].do(func() {}) // the record begins with the next switch, which may be the last for long
+		testkit.Until(t, "a thread that sleeps is found blocked", func() bool { return recorder.State() == Blocked })
+	} else {
 		t.Log("without records: ", err)
 	}
 	var counts [n]Counts
