@@ -79,6 +79,9 @@ func (w *loopWork) call(run loopFunc, checked bool, want uint64) (time.Duration,
 		w.clear()
 	}
 	begin := time.Now()
+	if w.begin != nil {
+		w.begin()
+	}
 	err := run(w.items, w.do)
 	took := time.Since(begin)
 	if checked && err == nil && w.digest() != want {

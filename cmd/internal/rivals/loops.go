@@ -19,13 +19,30 @@ type loopWork struct {
 	do     func(lo, hi int) // of these items
 	clear  func()           // removes the results
 	digest func() uint64    // of all results
+	renew  func()           // allocates the memory for the results anew; nil where it cannot be
+	begin  func()           // begins each call, whose time includes it; nil for nothing
+}
+
+// anew is the loop each call of which allocates the memory for its results.
+func anew(makes func(units int) func() loopWork) func(units int) func() loopWork {
+	return func(units int) func() loopWork {
+		newWork := makes(units)
+		return func() loopWork {
+			w := newWork()
+			w.begin = w.renew
+			return w
+		}
+	}
 }
 
 var loops = []loop{
 	{name: "blur", doc: "each pixel of an image is the mean of nine", perMS: 100, make: blurs},
+	{name: "blur-alloc", doc: "the same, each time into a new image", perMS: 100, make: anew(blurs)},
 	{name: "flip", doc: "the rows of an image are mirrored", perMS: 1500, most: 5, make: flips},
+	{name: "flip-alloc", doc: "the same, each time into a new image", perMS: 1500, most: 5, make: anew(flips)},
 	{name: "resize", doc: "an image becomes two thirds as large, bilinearly", perMS: 100, make: resizes},
 	{name: "gamma", doc: "each byte of an image is looked up in a table", perMS: 750, most: 5, make: gammas},
+	{name: "gamma-alloc", doc: "the same, each time into a new image", perMS: 750, most: 5, make: anew(gammas)},
 	{name: "compress", doc: "blocks of 4 KiB are compressed into memory that is there", perMS: 90, make: compressions},
 	{name: "compress-alloc", doc: "the same, into memory that is allocated", perMS: 75, make: allocatingCompressions},
 	{name: "lines", doc: "lines of a log become numbers", perMS: 13000, make: parsings},

@@ -38,6 +38,7 @@ func drawing(width, height int, draw func(to image, y int)) func() loopWork {
 			},
 			clear:  func() { clear(to.pix) },
 			digest: func() uint64 { return digestBytes(to.pix) },
+			renew:  func() { to = newImage(width, height) },
 		}
 	}
 }
