@@ -38,6 +38,8 @@
 //
 //   - magpie is parallel.ForBlocks on an executor with a zero Config but for Workers; magpie-keep has KeepGOMAXPROCS,
 //     and magpie-brief has BriefCallers.
+//   - goroutines-locked is goroutines that are locked to their threads, as the workers of an executor are: what the Go
+//     runtime takes for that, above all while the collector starts and ends.
 //   - goroutine-items is a goroutine for each item, and a semaphore with as much room as Ps.
 //   - errgroup and conc are a function for each item, with a limit of as many goroutines as Ps.
 //   - magpie-group and errgroup-all are a function for each item, without a limit, as handlers have it.

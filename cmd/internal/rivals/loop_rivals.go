@@ -27,11 +27,12 @@ type loopRival struct {
 const loopYardstick = "goroutines"
 
 var loopRivals = []loopRival{
-	{loopYardstick, plain(goroutinePieces)},
+	{loopYardstick, plain(goroutinePieces(false))},
 	{"magpie", onMagpie(executor.Config{})},
 	{"magpie-keep", onMagpie(executor.Config{Host: host.Options{KeepGOMAXPROCS: true}})},
 	{"magpie-brief", onMagpie(executor.Config{Callers: executor.BriefCallers})},
 	{"magpie-group", onGroup},
+	{"goroutines-locked", plain(goroutinePieces(true))},
 	{"goroutine-items", plain(goroutineItems)},
 	{"errgroup", plain(errgroupItems)},
 	{"errgroup-all", plain(errgroupAll)},
@@ -77,17 +78,26 @@ func onGroup(workers int) (loopFunc, func() error, error) {
 	}, ex.Close, nil
 }
 
-// goroutinePieces starts a goroutine for each P, with as many items each.
-func goroutinePieces(workers int) loopFunc {
-	return func(n int, body func(lo, hi int)) error {
-		var wg sync.WaitGroup
-		for w := range workers {
-			if lo, hi := n*w/workers, n*(w+1)/workers; lo < hi {
-				wg.Go(func() { body(lo, hi) })
+// goroutinePieces starts a goroutine for each P, with as many items each. If locked is set, each is locked to its
+// thread.
+func goroutinePieces(locked bool) func(workers int) loopFunc {
+	return func(workers int) loopFunc {
+		return func(n int, body func(lo, hi int)) error {
+			var wg sync.WaitGroup
+			for w := range workers {
+				if lo, hi := n*w/workers, n*(w+1)/workers; lo < hi {
+					wg.Go(func() {
+						if locked {
+							runtime.LockOSThread()
+							defer runtime.UnlockOSThread()
+						}
+						body(lo, hi)
+					})
+				}
 			}
+			wg.Wait()
+			return nil
 		}
-		wg.Wait()
-		return nil
 	}
 }
 
