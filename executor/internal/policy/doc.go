@@ -125,7 +125,7 @@ type Host interface {
 	// Pull moves the thread of a victim to the worker's CPU and gives that CPU up. It reports whether it did: the
 	// system may refuse, and a thread is not moved often. Only policies that need it call it.
 	Pull(victim int) bool
-	// Items returns how many items the worker has run.
+	// Items returns a number that grows by one or more with each item that the worker runs.
 	Items() uint64
 	// Nanotime returns a clock's time, in nanoseconds.
 	Nanotime() int64
