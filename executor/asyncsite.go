@@ -1,8 +1,8 @@
 package executor
 
 // A future of an Async from outside is withheld, see site, until its caller waits for it and runs the function. Those
-// that cannot run it show it: Done, OnEnd, an Async that comes after it, Close, a guest that works for another future and
-// is about to wait, and the clock. A worker that waits for it runs it, and Cancel ends it, wherever it is.
+// that cannot run it show it: Done, OnEnd, an Async that comes after it, Close, a guest that runs another future of its
+// site and is about to wait, and the clock. A worker that waits for it runs it, and Cancel ends it, wherever it is.
 
 // withhold keeps f from the workers, if that is quicker as a rule. It reports whether it did. code is that of f's
 // function. Nobody else knows of f yet, so nobody can wait for it.
@@ -53,7 +53,7 @@ func (f *future) show() {
 	}
 }
 
-// showTaken makes f available, which was taken from s, and what else s withholds: the same may wait for that.
+// showTaken makes f available, which was taken from s, and what else s withholds: the caller may wait for that next.
 func (f *future) showTaken(s *site[future]) {
 	showFuture(s, f)
 	(*futureBurst)(s).show()

@@ -47,7 +47,7 @@ const (
 	// every 100 ms took 2.3 ms of a core each, with 1 they take 1.3 (2 cores of an AMD EPYC, shared, 2026-11-29).
 	maxUnneeded = 1
 
-	// siteRoom is how much a site withholds at a time: a burst of futures, or what several callers have begun. Arbitrary.
+	// siteRoom is how much a site withholds at a time: a burst of futures, or work of several callers. Arbitrary.
 	siteRoom = 16
 
 	// minSweep is the number of futures after one future from which these are now and then looked through for some to

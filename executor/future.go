@@ -37,7 +37,7 @@ const (
 	isListed = 1 << iota // the future was enlisted by subscribe
 	hasRoom              // the future counts against Config.MaxRuns; set before it is submitted
 	hasDone              // future.ends may have entries with channels
-	isQuiet              // the future was withheld; set before a waiter knows of it
+	isQuiet              // the future is of a burst that is withheld; set before a waiter knows of it
 )
 
 // A caller is the part of a Future that depends on the type of its result. A Future implements it.

@@ -321,8 +321,8 @@ func (g *guest) stayOn() bool {
 	return true
 }
 
-// continues lets items go on to the next one by themselves, as on the worker's own thread, see Continue.
-// Before, each comes back to the loop, where the guest may have to look at the clock.
+// continues lets items go on to the next one by themselves, as on the worker's own thread, see Continue. Before, each
+// comes back to the loop, where the guest may have to look at the clock.
 func (g *guest) continues() {
 	own, now := g.inner, &g.w.inner
 	own.run, own.current = now.run, now.current

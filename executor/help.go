@@ -139,13 +139,15 @@ func (w *Worker) exitNested(o outer) {
 	if w.body != o.body {
 		w.switchTo(o.body, o.labels)
 	}
-	if w.counts.pollAgain(o.items) {
-		w.publishAtCheckpoint()
+	if w.counts.pollAgain(o.items) && w.seen.asked.Load() != 0 {
+		w.seen.asked.Store(0)
+		w.publishCounts() // with the item that waits, as switchTo has
 	}
 }
 
 // pollAgain has the worker poll before its next item if a poll has come since the item with that number: while the
 // worker ran items on top of another. It did not look at the injector then. If all polls came there, it never would.
+// pollAgain reports whether one has come.
 func (c *counts) pollAgain(since uint64) bool {
 	if c.items/pollInterval == since/pollInterval {
 		return false

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,4 +32,26 @@ func TestPollsOfWaits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a wait publishes has the item that waits, as what was published before has: counters never decrease.
+func TestWaitsPublishNoLess(t *testing.T) {
+	ex, err := New(Config{Workers: 1, Callers: IdleCallers})
+	require.NoError(t, err)
+	_, err = Call(context.Background(), ex, func(*Scope, int) int {
+		w := workerHere()
+		for range 3 * pollInterval {
+			w.counts.items++
+			w.publishCounts()
+			before := w.seen.tasks.Load()
+			w.seen.asked.Store(1)
+			w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
+			if now := w.seen.tasks.Load(); now < before {
+				t.Errorf("%d tasks after %d", now, before)
+			}
+		}
+		return 0
+	}, 0)
+	require.NoError(t, err)
+	require.NoError(t, ex.Close())
 }

@@ -21,8 +21,8 @@ type site[T any] struct {
 	misses xatomic.Int64  // misses, each soon after the one before
 	calm   xatomic.Int64  // how many withheld bursts were quick since the last miss
 
-	// The longest times noted since the last decision, of work that was told of at once and of work that was withheld. They
-	// say how long the burst took: a caller that runs one piece after the other waits longest for the last.
+	// The longest times noted since the last decision: of work that was told of at once, and of work that was withheld.
+	// They say how long the burst took, as a caller that runs one piece after the other waits longest for the last.
 	longest [2]xatomic.Int64
 
 	_    pad.Line
@@ -55,9 +55,9 @@ func (t *sites[T]) of(code uintptr) *site[T] {
 	return &t[uint64(code)*0x9E3779B97F4A7C15>>32%siteCount]
 }
 
-// next says whether the work that begins now is withheld. Work that begins before the Wait for other work of the site is
-// over is part of one burst, and decided alike. Several threads that ask or note at a time may count one decision less, or lose
-// a time.
+// next says whether the work that begins now is withheld. Work that begins before the Wait for other work of the site
+// is over is part of one burst, and decided alike. Several threads that ask or note at a time may count one decision
+// less, or lose a time.
 func (s *site[T]) next() bool {
 	if burst := s.burst.Load(); burst != decidesAnew {
 		return burst == decidedQuiet
