@@ -151,8 +151,8 @@ func (l *lab) tell(format string, args ...any) {
 func (l *lab) progress(y *layer, r *record) {
 	if y.goal == 0 {
 		p := r.Results[len(r.Results)-1]
-		l.tell("%s: %d of %d: %s, %d schedules in %v\n",
-			y.name, len(r.Results), r.Parts, p.Name, p.Schedules, seconds(p.Seconds))
+		l.tell("%s: %d of %d: %s, %d in %v\n",
+			y.name, len(r.Results), r.Parts, p.Name, p.Done, seconds(p.Seconds))
 		return
 	}
 	left := ""

@@ -17,9 +17,11 @@ type layer struct {
 	tags     string   // the build tags of the tests
 	// step does the next piece of work towards the goal and enters it in r.
 	step func(ctx context.Context, l *lab, y *layer, r *record) error
-	// A layer without a goal has parts, each to be done once. parts lists them, and part does one.
+	// A layer without a goal has parts, each to be done once. parts lists them, part does one, and unit says in the
+	// plural what one is.
 	parts func(ctx context.Context, l *lab, y *layer) ([]string, error)
 	part  func(ctx context.Context, l *lab, y *layer, name string) (part, error)
+	unit  string
 }
 
 const million = 1_000_000
@@ -33,12 +35,13 @@ var programs = []string{
 var layers = []layer{
 	{
 		name: "explore-3", what: "schedules: every model program, at most 3 preemptions",
-		tags: "modelcheck", packages: programs,
+		tags: "modelcheck", packages: programs, unit: "programs",
 		parts: explored("^TestModel"), part: explore(3),
 	},
 	{
 		name: "explore-all", what: "schedules: the smallest model programs, any number of preemptions",
 		tags: "modelcheck", packages: []string{"./deque", "./notifier", "./executor/internal/share", "./internal/gat"},
+		unit: "programs",
 		parts: explored(`^TestModel(OwnerThief|TwoThieves|LastItem|TwoLeft|GrowDuringSteal|SlowThief|Wrap|` +
 			`EmptyIsTrue|(PadWS|ADWS|BWoS|ABP)\w*|Spurious|CancelForwards|Promise|` +
 			`TwoRest|AllotmentGrows|AllotmentFalls|Swap|Update|Snapshot|Stopped|\w+Death)$`),
@@ -55,8 +58,8 @@ var layers = []layer{
 		step: count("^TestModelRandom$", 100_000),
 	},
 	{
-		name: "mutants", what: "mutants killed", goal: 20, // at least: a piece does all of them
-		step: command("go", "run", "./cmd/internal/mutants"),
+		name: "mutants", what: "mutants killed", unit: "parts",
+		parts: numbered(40), part: command("go", "run", "./cmd/internal/mutants", "-part"),
 	},
 	{
 		name: "histories-deque", what: "histories of a deque linearizable", goal: million,

@@ -331,7 +331,7 @@ func TestParts(t *testing.T) {
 				return part{}, errors.New("a part that fails")
 			}
 			did = append(did, name)
-			return part{Name: name, Schedules: 10, Seconds: 1}, nil
+			return part{Name: name, Done: 10, Seconds: 1}, nil
 		},
 	}
 	do := func(want ...string) {
@@ -364,6 +364,34 @@ func TestParts(t *testing.T) {
 	do(all[1])
 }
 
+// TestCommandInParts: a command does each part once, and the record adds what the parts say.
+func TestCommandInParts(t *testing.T) {
+	_, l, out := toy(t, 0)
+	y := &layer{
+		name: "toy", what: "pieces of work", unit: "parts", parts: numbered(3),
+		part: command("sh", "-c", `test $0 != "$FAILS" && echo "proved: 3 pieces of work"`),
+	}
+	t.Setenv("FAILS", "1/3")
+	r, err := l.recordOf(y)
+	require.NoError(t, err)
+	require.Error(t, y.do(t.Context(), l, r))
+	require.Contains(t, out.String(), "toy: 1/3 fails; the others go on")
+	require.False(t, r.isComplete(y))
+	require.Equal(t, "2 parts, 6", y.soFar(r))
+
+	t.Setenv("FAILS", "0/3") // which is not done again
+	r, err = l.recordOf(y)
+	require.NoError(t, err)
+	require.NoError(t, y.do(t.Context(), l, r))
+	require.True(t, r.isComplete(y))
+	require.Equal(t, "3 parts, 9", y.soFar(r))
+	require.Equal(t, "3 parts", y.target(r))
+
+	y.what = "other work"
+	_, err = y.part(t.Context(), l, y, "1/3")
+	require.ErrorContains(t, err, `says nowhere "proved: N other work"`)
+}
+
 // TestLayersAreSound: names are unique, and each layer has either a goal or parts.
 func TestLayersAreSound(t *testing.T) {
 	seen := map[string]bool{}
@@ -374,6 +402,7 @@ func TestLayersAreSound(t *testing.T) {
 		require.True(t, (y.goal > 0) != (y.parts != nil), y.name)
 		require.Equal(t, y.goal > 0, y.step != nil, y.name)
 		require.Equal(t, y.parts != nil, y.part != nil, y.name)
+		require.Equal(t, y.parts != nil, y.unit != "", y.name)
 	}
 }
 

@@ -27,12 +27,12 @@ type record struct {
 
 type counts map[string]int64
 
-// A part is the result of one model program.
+// A part is the result of one model program, or of one part of a command.
 type part struct {
-	Name      string  `json:"name"`
-	Schedules int64   `json:"schedules"`
-	States    int64   `json:"states"`
-	Seconds   float64 `json:"seconds"`
+	Name    string  `json:"name"`
+	Done    int64   `json:"done"` // schedules of a program, or units of a command
+	States  int64   `json:"states,omitempty"`
+	Seconds float64 `json:"seconds"`
 }
 
 func (r *record) has(name string) bool {
@@ -47,7 +47,7 @@ func (r *record) has(name string) bool {
 // enter adds a part.
 func (r *record) enter(p part) {
 	r.Results = append(r.Results, p)
-	r.Done += p.Schedules
+	r.Done += p.Done
 	r.Seconds += p.Seconds
 	r.Latest = now()
 }

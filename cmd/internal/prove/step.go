@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,7 +60,7 @@ func explore(bound int) func(context.Context, *lab, *layer, string) (part, error
 				name, words, said.text)
 		}
 		p := part{Name: name, Seconds: time.Since(start).Seconds()}
-		p.Schedules, _ = strconv.ParseInt(m[0][1], 10, 64) // the expression matches digits only
+		p.Done, _ = strconv.ParseInt(m[0][1], 10, 64) // the expression matches digits only
 		p.States, _ = strconv.ParseInt(m[0][2], 10, 64)
 		return p, nil
 	}
@@ -68,8 +69,8 @@ func explore(bound int) func(context.Context, *lab, *layer, string) (part, error
 // provedLine matches the line that testkit.Proved logs.
 var provedLine = regexp.MustCompile(`(?m)\bproved: (\d+) (.+)$`)
 
-// enterProved adds the numbers that a piece says it has proved.
-func (r *record) enterProved(what, out string) error {
+// proved returns the numbers in the lines "proved: N what" of what a piece printed. It is an error if none is about what.
+func proved(what, out string) (counts, error) {
 	found := counts{}
 	for _, m := range provedLine.FindAllStringSubmatch(out, -1) {
 		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
@@ -77,7 +78,16 @@ func (r *record) enterProved(what, out string) error {
 		}
 	}
 	if found[what] == 0 {
-		return fmt.Errorf("passed, but says nowhere %q:\n%s", "proved: N "+what, out)
+		return nil, fmt.Errorf("passed, but says nowhere %q:\n%s", "proved: N "+what, out)
+	}
+	return found, nil
+}
+
+// enterProved adds the numbers that a piece says it has proved.
+func (r *record) enterProved(what, out string) error {
+	found, err := proved(what, out)
+	if err != nil {
+		return err
 	}
 	r.Done += found[what]
 	delete(found, what)
@@ -130,14 +140,26 @@ func count(tests string, piece int64) step {
 	}
 }
 
-// command returns a step that runs a command which says what it has proved.
-func command(name string, args ...string) step {
-	return func(ctx context.Context, l *lab, y *layer, r *record) error {
-		out, err := l.run(ctx, ".", nil, name, args...)
-		if err != nil {
-			return err
+// numbered lists n parts as "0/n", "1/n", ….
+func numbered(n int) func(context.Context, *lab, *layer) ([]string, error) {
+	return func(context.Context, *lab, *layer) (parts []string, err error) {
+		for k := range n {
+			parts = append(parts, fmt.Sprintf("%d/%d", k, n))
 		}
-		return r.enterProved(y.what, out)
+		return parts, nil
+	}
+}
+
+// command does one part with a command that takes the part as its last argument and says what it has proved.
+func command(name string, args ...string) func(context.Context, *lab, *layer, string) (part, error) {
+	return func(ctx context.Context, l *lab, y *layer, which string) (part, error) {
+		start := time.Now()
+		out, err := l.run(ctx, ".", nil, name, append(slices.Clone(args), which)...)
+		if err != nil {
+			return part{}, err
+		}
+		found, err := proved(y.what, out)
+		return part{Name: which, Done: found[y.what], Seconds: time.Since(start).Seconds()}, err
 	}
 }
 

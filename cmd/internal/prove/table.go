@@ -40,7 +40,9 @@ func (l *lab) table() (string, error) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.2f | %s | %s | %s |\n", y.name, y.what, y.target(r), y.soFar(r),
 			r.Seconds/3600, r.Latest.Format("2006-01-02 15:04"), cmp.Or(r.Commit, "none"), r.Machine)
-		r.writeParts(&parts)
+		if y.unit == "programs" {
+			r.writePrograms(&parts)
+		}
 	}
 	b.WriteString(parts.String())
 	return b.String(), nil
@@ -51,7 +53,7 @@ func (y *layer) target(r *record) string {
 	case y.goal > 0:
 		return grouped(y.goal)
 	case r != nil:
-		return fmt.Sprintf("%d programs", r.Parts)
+		return fmt.Sprintf("%d %s", r.Parts, y.unit)
 	default:
 		return "all"
 	}
@@ -65,16 +67,16 @@ func (y *layer) soFar(r *record) string {
 		}
 		return done
 	}
-	return fmt.Sprintf("%d programs, %s", len(r.Results), grouped(r.Done))
+	return fmt.Sprintf("%d %s, %s", len(r.Results), y.unit, grouped(r.Done))
 }
 
-func (r *record) writeParts(b *strings.Builder) {
+func (r *record) writePrograms(b *strings.Builder) {
 	if len(r.Results) == 0 {
 		return
 	}
 	fmt.Fprintf(b, "\n## %s\n\n| program | schedules | states | seconds |\n|---|---:|---:|---:|\n", r.Layer)
 	for _, p := range r.Results {
-		fmt.Fprintf(b, "| `%s` | %s | %s | %.1f |\n", p.Name, grouped(p.Schedules), grouped(p.States), p.Seconds)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %.1f |\n", p.Name, grouped(p.Done), grouped(p.States), p.Seconds)
 	}
 }
 
