@@ -1,6 +1,10 @@
 package notifier
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/magpie-go/magpie/internal/park"
+)
 
 // EpochBits is the width of a waiter's epoch.
 const EpochBits = 64 - epochShift
@@ -64,6 +68,7 @@ func (n *Notifier) CommitAwake(w int) (asleep bool) {
 	epoch := me.epoch
 	me.parker.Unpark()
 	n.Commit(w)
+	me.place = park.Place{} // no thread sleeps
 	asleep = me.epoch != epoch
 	if !asleep {
 		me.parker.Park() // the permission was not used
@@ -73,3 +78,6 @@ func (n *Notifier) CommitAwake(w int) (asleep bool) {
 
 // Rise is the rest of the Commit that CommitAwake began: it returns when waiter w has been unparked.
 func (n *Notifier) Rise(w int) { n.waiters[w].parker.Park() }
+
+// Moves returns how often waiter w's thread was kept off the CPU of its notifier. The waiter is awake.
+func (n *Notifier) Moves(w int) uint64 { return n.waiters[w].place.Moves() }

@@ -32,6 +32,7 @@ type waiter struct {
 	alls     uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
 	prepared bool           // between Prepare and Commit or Cancel; the waiter's own thread only
 	parker   park.Parker
+	place    park.Place // P1: the waiter's own, or from a Notify's pop to its Unpark the notifier's
 	_        pad.Line
 }
 
@@ -121,6 +122,7 @@ func (n *Notifier) unprepare(w int) *waiter {
 // Waiter w's thread only, after Prepare.
 func (n *Notifier) Commit(w int) {
 	me := n.unprepare(w)
+	me.place.Note()
 	epoch := me.nextEpoch() // before the compare-and-swap: from then on a borrower may write it
 	for {
 		s := word(n.state.Load())
@@ -141,6 +143,7 @@ func (n *Notifier) Commit(w int) {
 				n.notifyAll()
 			}
 			me.parker.Park()
+			me.place.Restore()
 			return
 		}
 	}
@@ -178,6 +181,9 @@ func (n *Notifier) Cancel(w int) (notified bool) {
 // prepared come before waiters that sleep: they cost nothing to wake. A waiter that prepares after the call began need
 // not be woken by it. A count below 1 wakes no waiter.
 //
+// The caller is taken to go on: on Linux a waiter whose thread ran last on the caller's CPU wakes on another, if it may
+// use another.
+//
 // Any thread. If the caller has made the condition true by an atomic write, no further barrier is needed.
 func (n *Notifier) Notify(count int) (woken int) {
 	for woken < count {
@@ -196,6 +202,7 @@ func (n *Notifier) Notify(count int) (woken int) {
 			// compare-and-swap succeeds (W1), and is discarded if not.
 			if n.state.CompareAndSwap(uint64(s), uint64(s)&(preMask|signalMask)|w.next.Load()) {
 				woken++
+				w.place.Leave()
 				w.parker.Unpark()
 			}
 		}

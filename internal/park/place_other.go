@@ -1,0 +1,18 @@
+//go:build !linux || magpie_portable_park || modelcheck
+
+package park
+
+// A Place does nothing on this system.
+type Place struct{}
+
+// Note does nothing.
+func (*Place) Note() {}
+
+// Leave does nothing.
+func (*Place) Leave() {}
+
+// Restore does nothing.
+func (*Place) Restore() {}
+
+// Moves returns 0.
+func (*Place) Moves() uint64 { return 0 }
