@@ -50,7 +50,7 @@ func (ex *executor) end() {
 	ex.notifier.NotifyAll()
 	ex.alive.Wait()
 	ex.leaving.wait()
-	ex.release()
+	ex.reserve.end()
 	ex.leave()
 	ex.observers.detach()
 	xsync.Close(ex.life.closed)

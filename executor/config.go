@@ -114,12 +114,10 @@ func (s *settings) checkWorkers(bad func(format string, args ...any)) {
 	}
 }
 
-// reservedPs returns by how many Ps the executor raises GOMAXPROCS. The garbage collector takes a quarter of all Ps, a
-// third of the others: without Ps for its part, there are too few for the goroutines just when workers keep their
-// threads from the cores.
-func (s *settings) reservedPs() int {
+// reservedPs returns by how many Ps the executor raises GOMAXPROCS, at first and later besides, see reserve.
+func (s *settings) reservedPs() (first, rest int) {
 	if s.Host.KeepGOMAXPROCS {
-		return 0
+		return 0, 0
 	}
-	return s.Workers + (s.Workers+2)/3
+	return (s.Workers + 2) / 3, s.Workers
 }

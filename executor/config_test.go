@@ -226,25 +226,30 @@ func TestDefaultWorkers(t *testing.T) {
 	require.Equal(t, own, newExecutor(t, executor.Config{}).Workers())
 }
 
-// GOMAXPROCS rises by the number of workers and a third of it, rounded up.
+// GOMAXPROCS rises by a third of the number of workers, rounded up, and where nobody looks how long workers are awake,
+// by their number besides.
 func TestReservedPs(t *testing.T) {
 	own := runtime.GOMAXPROCS(0)
-	three, err := executor.New(executor.Config{Workers: 3})
+	three, err := executor.New(executor.Config{Workers: 3, Threads: host.Threads{OnlyBlocking: true}})
 	require.NoError(t, err)
 	require.Equal(t, own+4, runtime.GOMAXPROCS(0))
 	two, err := executor.New(executor.Config{Workers: 2})
 	require.NoError(t, err)
-	require.Equal(t, own+7, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+5, runtime.GOMAXPROCS(0))
+	none, err := executor.New(executor.Config{Workers: 4, Spares: -1})
+	require.NoError(t, err)
+	require.Equal(t, own+11, runtime.GOMAXPROCS(0))
+	require.NoError(t, none.Close())
 	keep, err := executor.New(executor.Config{Workers: 4, Host: host.Options{KeepGOMAXPROCS: true}})
 	require.NoError(t, err)
-	require.Equal(t, own+7, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+5, runtime.GOMAXPROCS(0))
 
 	require.NoError(t, three.Close())
-	require.Equal(t, own+3, runtime.GOMAXPROCS(0), "the other's Ps stay")
+	require.Equal(t, own+1, runtime.GOMAXPROCS(0), "the other's Ps stay")
 	require.NoError(t, three.Close())
-	require.Equal(t, own+3, runtime.GOMAXPROCS(0), "a second Close gives nothing back")
+	require.Equal(t, own+1, runtime.GOMAXPROCS(0), "a second Close gives nothing back")
 	require.NoError(t, keep.Close())
-	require.Equal(t, own+3, runtime.GOMAXPROCS(0))
+	require.Equal(t, own+1, runtime.GOMAXPROCS(0))
 	require.NoError(t, two.Close())
 	require.Equal(t, own, runtime.GOMAXPROCS(0))
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/magpie-go/magpie/executor/internal/stalls"
 	"github.com/magpie-go/magpie/internal/living"
 	"github.com/magpie-go/magpie/internal/osthread"
-	"github.com/magpie-go/magpie/internal/procs"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
@@ -45,13 +44,15 @@ func newChosen(cfg Config, chosen chosen, wrong ...error) (*Executor, error) {
 	if stalls.InBubble() {
 		return nil, errBubble
 	}
-	ps := s.reservedPs()
-	if err := osthread.Claim(s.Workers, ps); err != nil {
+	first, rest := s.reservedPs()
+	if err := osthread.Claim(s.Workers, first+rest); err != nil {
 		return nil, fmt.Errorf("executor %q: cannot start the workers' threads: %w", s.Name, err)
 	}
 	ex := newExecutor(s)
-	ex.release = procs.Reserve(ps)
-	osthread.ArrivePs(ps)
+	if !ex.silence.watch.IsSet() { // nobody looks how long workers are awake
+		first, rest = first+rest, 0
+	}
+	ex.reserve.begin(first, rest)
 	ex.leave = living.Enter(ex)
 	ex.startWorkers()
 	if err := ex.hooks.check(); err != nil {
@@ -116,7 +117,6 @@ func newExecutor(cfg *settings) *executor { return newExecutorOn(cfg, nil) }
 func newExecutorOn(cfg *settings, inline *inline) *executor {
 	ex := &executor{
 		cfg:       cfg,
-		release:   func() {},
 		leave:     func() {},
 		observers: newObservers(cfg),
 		intake:    newIntake(cfg.MaxRuns),

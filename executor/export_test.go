@@ -288,3 +288,19 @@ func (ex *Executor) KeptCall() *Body { return &ex.kept.run.scope.Body }
 
 // TaskIn returns the name of the function that a worker with that stack is in.
 func TaskIn(stack string) string { return taskIn(stack) }
+
+// LongStint is how long a worker is awake before the executor reserves all Ps.
+const LongStint = longStint
+
+// Looks returns a function that looks at the workers at a time, for a reserve of its own. It reports whether one has been
+// awake for long.
+func (ex *Executor) Looks() func(at time.Time) bool {
+	r := &reserve{}
+	return func(at time.Time) bool {
+		r.look(ex.executor, at)
+		return r.asked
+	}
+}
+
+// TakeRest takes the Ps that are not reserved yet.
+func (ex *Executor) TakeRest() { ex.reserve.takeRest() }

@@ -19,7 +19,6 @@ type executor struct {
 
 	// Constant.
 	cfg       *settings  // constant
-	release   func()     // gives the reserved Ps back
 	leave     func()     // ends its being known to internal/living
 	sharing   sharing    // set with Host.Share
 	observers *observers // set with Config.Observers
@@ -37,6 +36,7 @@ type executor struct {
 	asyncSites   *sites[future]   // nil without guests
 	_            pad.Line
 	silence      silence
+	reserve      reserve
 	_            pad.Line
 
 	schedule schedule

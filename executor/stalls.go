@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"time"
+
 	"github.com/magpie-go/magpie/executor/internal/stalls"
 	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -61,6 +63,9 @@ func doing(w *Worker) stalls.Doing {
 
 // Queued implements stalls.Host.
 func (h stallHost) Queued() bool { return h.ex.anyItem() }
+
+// Looked implements stalls.Host.
+func (h stallHost) Looked(now time.Time) { h.ex.reserve.look(h.ex, now) }
 
 // Sleeps implements stalls.Host.
 func (h stallHost) Sleeps(worker int) {

@@ -67,6 +67,8 @@ type Host interface {
 	Workers(list []Worker) []Worker
 	// Queued reports whether an item waits that any worker may take.
 	Queued() bool
+	// Looked is called at the end of each look at which some worker was awake, with its time.
+	Looked(now time.Time)
 	// Sleeps notes that the task of a worker sleeps, Wakes that it has gone on.
 	Sleeps(worker int)
 	Wakes(worker int)
@@ -209,6 +211,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 	if !w.calms(queued) {
 		w.due = w.busyPeriod(now, slowest)
 	}
+	w.host.Looked(now)
 	return true, w.due
 }
 

@@ -23,10 +23,12 @@ type plant struct {
 	runnable uint64
 	asleep   []int // workers that the host was told of
 	double   bool  // it was told twice, or of the end before the begin
+	looked   int
 }
 
 func (p *plant) Workers(list []Worker) []Worker { return append(list, p.workers...) }
 func (p *plant) Queued() bool                   { return p.queued }
+func (p *plant) Looked(time.Time)               { p.looked++ }
 
 func (p *plant) Sleeps(worker int) {
 	p.double = p.double || slices.Contains(p.asleep, worker)

@@ -1,0 +1,96 @@
+package executor_test
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
+)
+
+// TestLongStintTakesPs: once a worker has been awake for long, GOMAXPROCS rises by the number of workers, until Close.
+func TestLongStintTakesPs(t *testing.T) {
+	own := runtime.GOMAXPROCS(0)
+	ex, err := executor.New(executor.Config{Workers: 3})
+	require.NoError(t, err)
+	require.Equal(t, own+1, runtime.GOMAXPROCS(0))
+	within(t, ex, func() {
+		// Not Wait, in which the caller would run the task.
+		<-ex.Start(t.Context(), one(func(context.Context) error {
+			for runtime.GOMAXPROCS(0) != own+4 { // so that the worker stays awake
+			}
+			return nil
+		})).Done()
+	})
+	require.NoError(t, ex.Close())
+	require.Equal(t, own, runtime.GOMAXPROCS(0))
+}
+
+// TestCloseBeforeLongStint: Ps that were asked for just before Close are not taken after it.
+func TestCloseBeforeLongStint(t *testing.T) {
+	own := runtime.GOMAXPROCS(0)
+	ex, err := executor.New(executor.Config{Workers: 1})
+	require.NoError(t, err)
+	require.NoError(t, ex.Close())
+	ex.TakeRest()
+	require.Equal(t, own, runtime.GOMAXPROCS(0))
+}
+
+// TestStints: looks find a worker awake for long if it has not slept between any two of them. Whether it has slept
+// before the first does not matter, and neither does how long ago that was.
+func TestStints(t *testing.T) {
+	// Nobody else looks.
+	ex := newExecutor(t, executor.Config{Workers: 1, Threads: host.Threads{OnlyBlocking: true}})
+	look := ex.Looks()
+	now := time.Now()
+	after := func(d time.Duration) bool {
+		now = now.Add(d)
+		return look(now)
+	}
+	asleep := func() {
+		t.Helper()
+		eventually(func() bool { return ex.Parked() == 1 })
+	}
+	// awake has the worker in a task until end is called.
+	awake := func() (end func()) {
+		var on, off atomic.Bool
+		r := ex.Start(t.Context(), one(func(context.Context) error {
+			on.Store(true)
+			for !off.Load() {
+				runtime.Gosched()
+			}
+			return nil
+		}))
+		eventually(on.Load)
+		return func() {
+			off.Store(true)
+			require.NoError(t, r.Wait())
+			asleep()
+		}
+	}
+	const short = executor.LongStint / 10
+	asleep()
+	require.False(t, after(0))
+	for range 3 {
+		end := awake()
+		require.False(t, after(2*executor.LongStint), "it slept at the look before")
+		require.False(t, after(executor.LongStint-1), "not long enough")
+		end()
+		end = awake()
+		require.False(t, after(short), "it has slept in between")
+		require.False(t, after(short))
+		end()
+		require.False(t, after(executor.LongStint), "it sleeps")
+	}
+	end := awake()
+	require.False(t, after(short))
+	require.False(t, after(executor.LongStint/2))
+	require.True(t, after(executor.LongStint/2))
+	end()
+	require.True(t, after(short), "once for all")
+}
