@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/magpie-go/magpie/internal/osthread"
+	"github.com/magpie-go/magpie/internal/procs"
 )
 
 // PushesForks reports whether an executor with that configuration pushes forks at once.
@@ -295,7 +296,7 @@ const LongStint = longStint
 // Looks returns a function that looks at the workers at a time, for a reserve of its own. It reports whether one has been
 // awake for long.
 func (ex *Executor) Looks() func(at time.Time) bool {
-	r := &reserve{}
+	r := &reserve{taken: procs.Reserve(0)}
 	return func(at time.Time) bool {
 		r.look(ex.executor, at)
 		return r.asked

@@ -24,9 +24,9 @@ import (
 // It keeps them then: each change stops the world, and the runtime (Go 1.26) calls the cleanups that a P has found only
 // once there are as many Ps again.
 type reserve struct {
-	mu    sync.Mutex // guards taken and rest; the model checker leaves looks out
-	taken []func()   // each gives Ps back
-	rest  int        // the Ps to take once a worker has been awake for long
+	mu    sync.Mutex         // guards taken and rest; the model checker leaves looks out
+	taken *procs.Reservation // nil: none, as on an inline executor
+	rest  int                // the Ps to take once a worker has been awake for long
 
 	// Of looks, of which there is one at a time.
 	asked  bool // for the rest
@@ -47,15 +47,9 @@ const longStint = 100 * time.Millisecond
 func (r *reserve) begin(first, rest int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.take(first)
-	r.rest = rest
+	r.taken, r.rest = procs.Reserve(first), rest
+	osthread.ArrivePs(first)
 	r.asked = rest == 0
-}
-
-// take takes n Ps. The caller holds mu.
-func (r *reserve) take(n int) {
-	r.taken = append(r.taken, procs.Reserve(n))
-	osthread.ArrivePs(n)
 }
 
 // look looks how long each worker has been awake on its own thread. At the first that has been for long it asks for the
@@ -86,17 +80,22 @@ func (r *reserve) look(ex *executor, now time.Time) {
 func (r *reserve) takeRest() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.take(r.rest)
-	r.rest = 0
+	r.taken.Grow(r.rest)
+	r.endClaim()
 }
 
 // end gives the Ps back. None are taken afterwards.
 func (r *reserve) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, giveBack := range r.taken {
-		giveBack()
+	if r.taken != nil {
+		r.taken.Release()
+		r.endClaim()
 	}
-	osthread.ArrivePs(r.rest) // their claim ends
-	r.taken, r.rest = nil, 0
+}
+
+// endClaim ends the claim for the rest, which is taken or never will be. The caller holds mu.
+func (r *reserve) endClaim() {
+	osthread.ArrivePs(r.rest)
+	r.rest = 0
 }

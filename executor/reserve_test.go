@@ -11,6 +11,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/host"
+	"github.com/magpie-go/magpie/internal/osthread"
 )
 
 // TestLongStintTakesPs: once a worker has been awake for long, GOMAXPROCS rises by the number of workers, until Close.
@@ -39,6 +40,25 @@ func TestCloseBeforeLongStint(t *testing.T) {
 	require.NoError(t, ex.Close())
 	ex.TakeRest()
 	require.Equal(t, own, runtime.GOMAXPROCS(0))
+}
+
+// TestCloseEndsClaim: room is claimed for Ps that a long stint would take, until Close.
+func TestCloseEndsClaim(t *testing.T) {
+	coming := osthread.ComingPs()
+	ex, err := executor.New(executor.Config{Workers: 3})
+	require.NoError(t, err)
+	if runtime.GOOS == "linux" {
+		require.Equal(t, coming+3, osthread.ComingPs())
+	}
+	require.NoError(t, ex.Close())
+	require.Equal(t, coming, osthread.ComingPs())
+
+	ex, err = executor.New(executor.Config{Workers: 3})
+	require.NoError(t, err)
+	ex.TakeRest()
+	require.Equal(t, coming, osthread.ComingPs())
+	require.NoError(t, ex.Close())
+	require.Equal(t, coming, osthread.ComingPs())
 }
 
 // TestStints: looks find a worker awake for long if it has not slept between any two of them. Whether it has slept

@@ -103,6 +103,13 @@ func ArrivePs(ps int) {
 	claimed.ps -= int64(ps)
 }
 
+// ComingPs returns how many Ps were claimed and have not arrived. Any thread.
+func ComingPs() int {
+	claimed.mu.Lock()
+	defer claimed.mu.Unlock()
+	return int(claimed.ps)
+}
+
 // Unclaim gives back the claim of a thread that has arrived and is about to end. Any thread.
 func Unclaim() {
 	claimed.mu.Lock()

@@ -14,6 +14,9 @@ func Unclaim() {}
 // ArrivePs does nothing.
 func ArrivePs(ps int) {}
 
+// ComingPs returns 0.
+func ComingPs() int { return 0 }
+
 // ClaimAnyway does nothing.
 func ClaimAnyway() {}
 

@@ -76,6 +76,9 @@ func Claim(n, ps int) error { return nil }
 // ArrivePs does nothing.
 func ArrivePs(ps int) {}
 
+// ComingPs returns 0.
+func ComingPs() int { return 0 }
+
 // ClaimAnyway does nothing.
 func ClaimAnyway() {}
 

@@ -13,12 +13,12 @@ package procs
 
 import "sync"
 
-// Reserve raises GOMAXPROCS by n until release is called; a second call of release does nothing. If the program sets
-// GOMAXPROCS in between, the program's value stands: it becomes the process's own, and release leaves it alone.
-// Reserve(0) changes nothing; a negative n panics.
+// Reserve raises GOMAXPROCS by n until Release is called. If the program sets GOMAXPROCS in between, the program's value
+// stands: it becomes the process's own, and Grow and Release leave it alone. Reserve(0) changes nothing; a negative n
+// panics.
 //
-// Any thread; Reserve and release may stop the world.
-func Reserve(n int) (release func()) { return process.reserve(n) }
+// Any thread; Reserve, Grow and Release may stop the world.
+func Reserve(n int) *Reservation { return process.reserve(n) }
 
 // Base returns the process's own GOMAXPROCS: its value without any reservation.
 //
@@ -38,17 +38,40 @@ type ledger struct {
 	auto     bool // base is the runtime's own choice, to be handed back
 }
 
-func (l *ledger) reserve(n int) (release func()) {
+// A Reservation is a number of Ps that GOMAXPROCS is raised by.
+type Reservation struct {
+	l     *ledger
+	n     int // 0 after Release; guarded by l.mu
+	epoch int // of its Ps
+}
+
+func (l *ledger) reserve(n int) *Reservation {
+	r := &Reservation{l: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.add(n)
+	return r
+}
+
+// Grow raises GOMAXPROCS by n more. It does nothing after Release, or after Reserve(0).
+func (r *Reservation) Grow(n int) {
+	r.l.mu.Lock()
+	defer r.l.mu.Unlock()
+	if r.l.notice(); r.n > 0 && r.epoch == r.l.epoch {
+		r.add(n)
+	}
+}
+
+// add adds n Ps. The caller holds l.mu.
+func (r *Reservation) add(n int) {
 	if n < 0 {
 		panic("procs: Reserve of a negative number")
 	}
 	if n == 0 {
-		// With an entry in the ledger, reserve would set GOMAXPROCS to its current value, which ends the automatic
-		// updates.
-		return func() {}
+		// With an entry in the ledger, add would set GOMAXPROCS to its current value, which ends the automatic updates.
+		return
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l := r.l
 	l.notice()
 	if l.reserved == 0 {
 		l.base = l.rt.get()
@@ -56,8 +79,8 @@ func (l *ledger) reserve(n int) (release func()) {
 	}
 	l.reserved += n
 	l.rt.set(l.base + l.reserved)
-	epoch := l.epoch
-	return sync.OnceFunc(func() { l.release(n, epoch) })
+	r.n += n
+	r.epoch = l.epoch
 }
 
 // isAutomatic reports whether base is the runtime's own choice. The only way to find out is to set that choice, which
@@ -70,11 +93,14 @@ func (l *ledger) isAutomatic() bool {
 	return l.rt.get() == l.base
 }
 
-func (l *ledger) release(n, epoch int) {
+// Release gives all Ps of r back. A second call does nothing.
+func (r *Reservation) Release() {
+	l := r.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.notice()
-	if epoch != l.epoch {
+	n := r.n
+	r.n = 0
+	if l.notice(); n == 0 || r.epoch != l.epoch {
 		return
 	}
 	l.reserved -= n

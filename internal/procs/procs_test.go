@@ -47,6 +47,7 @@ func (f *fakeRuntime) fixed() bool { return f.env }
 type step struct {
 	reserve  int // > 0: reserve so many
 	release  int // > 0: release the reservation of that number, counting from 1
+	grow     int // > 0: add two to the reservation of that number
 	user     int // > 0: the program sets GOMAXPROCS
 	standard int // > 0: the quota changes; the runtime follows if updates are automatic
 
@@ -121,6 +122,27 @@ func TestLedger(t *testing.T) {
 			{release: 2, procs: 4, base: 4},
 		}, wantAuto: true, wantStops: 4},
 
+		{name: "grown", start: standard, auto: true, steps: []step{
+			{reserve: 1, procs: 5, base: 4},
+			{reserve: 2, procs: 7, base: 4},
+			{grow: 1, procs: 9, base: 4},
+			{release: 1, procs: 6, base: 4},
+			{grow: 1, procs: 6, base: 4},
+			{release: 2, procs: 4, base: 4},
+			{grow: 2, procs: 4, base: 4},
+		}, wantAuto: true, wantStops: 5},
+
+		{name: "somebody sets it, and it is to grow", start: standard, auto: true, steps: []step{
+			{reserve: 1, procs: 5, base: 4},
+			{user: 3, procs: 3, base: 3},
+			{grow: 1, procs: 3, base: 3},
+			{reserve: 1, procs: 4, base: 3},
+			{grow: 1, procs: 4, base: 3},
+			{grow: 2, procs: 6, base: 3},
+			{release: 1, procs: 6, base: 3},
+			{release: 2, procs: 3, base: 3},
+		}, wantStops: 4},
+
 		{name: "one after another", start: standard, auto: true, steps: []step{
 			{reserve: 1, procs: 5, base: 4},
 			{release: 1, procs: 4, base: 4},
@@ -189,14 +211,16 @@ func TestLedger(t *testing.T) {
 			for _, ask := range []bool{true, false} {
 				rt := &fakeRuntime{procs: c.start, standard: standard, automatic: c.auto, env: c.env}
 				l := &ledger{rt: rt}
-				var releases []func()
+				var made []*Reservation
 				users := 0
 				for i, s := range c.steps {
 					switch {
 					case s.reserve > 0:
-						releases = append(releases, l.reserve(s.reserve))
+						made = append(made, l.reserve(s.reserve))
 					case s.release > 0:
-						releases[s.release-1]()
+						made[s.release-1].Release()
+					case s.grow > 0:
+						made[s.grow-1].Grow(2)
 					case s.user > 0:
 						rt.set(s.user)
 						users++
@@ -221,10 +245,11 @@ func TestLedger(t *testing.T) {
 func TestReserveNone(t *testing.T) {
 	rt := &fakeRuntime{procs: 4, standard: 4, automatic: true}
 	l := &ledger{rt: rt}
-	release := l.reserve(0)
+	none := l.reserve(0)
 	require.True(t, rt.automatic)
 	rt.set(3)
-	release()
+	none.Grow(2)
+	none.Release()
 	require.Equal(t, 3, rt.procs)
 	require.PanicsWithValue(t, "procs: Reserve of a negative number", func() { l.reserve(-1) })
 }
@@ -241,14 +266,15 @@ func TestManyReservers(t *testing.T) {
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(i)))
 			for range rounds {
-				release := l.reserve(1 + rng.IntN(5))
+				r := l.reserve(1 + rng.IntN(5))
 				if b := l.currentBase(); b != 4 && bases[i] == 0 {
 					bases[i] = b
 				}
 				if rng.IntN(2) == 0 {
 					runtime.Gosched() // other goroutines come in between
+					r.Grow(rng.IntN(3))
 				}
-				release()
+				r.Release()
 			}
 		})
 	}
@@ -271,15 +297,17 @@ func TestIsFixed(t *testing.T) {
 
 func TestReserve(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
-	release := Reserve(3)
+	first := Reserve(3)
 	second := Reserve(1)
 	require.Equal(t, before+4, runtime.GOMAXPROCS(0))
 	require.Equal(t, before, Base())
-	release()
-	release()
+	first.Release()
+	first.Release()
 	require.Equal(t, before+1, runtime.GOMAXPROCS(0))
+	second.Grow(2)
+	require.Equal(t, before+3, runtime.GOMAXPROCS(0))
 	require.Equal(t, before, Base())
-	second()
+	second.Release()
 	require.Equal(t, before, runtime.GOMAXPROCS(0))
 	require.Equal(t, before, Base())
 }
@@ -291,14 +319,16 @@ func TestReserveExplicit(t *testing.T) {
 
 	own := before + 5
 	runtime.GOMAXPROCS(own)
-	release := Reserve(2)
+	r := Reserve(2)
 	require.Equal(t, own+2, runtime.GOMAXPROCS(0))
-	release()
+	r.Release()
 	require.Equal(t, own, runtime.GOMAXPROCS(0))
 
-	release = Reserve(2)
+	r = Reserve(2)
 	runtime.GOMAXPROCS(own - 1)
 	require.Equal(t, own-1, Base())
-	release()
+	r.Grow(1)
+	require.Equal(t, own-1, runtime.GOMAXPROCS(0))
+	r.Release()
 	require.Equal(t, own-1, runtime.GOMAXPROCS(0))
 }

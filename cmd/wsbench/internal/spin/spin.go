@@ -54,7 +54,7 @@ const tellEvery = 64
 // run computes on so many threads until end is true. Each calls made after every tellEvery rounds, and the caller calls
 // notify once all have been started.
 func run(threads int, end *atomic.Bool, made, notify func()) Usage {
-	defer procs.Reserve(threads)()
+	defer procs.Reserve(threads).Release()
 	used := make([]Usage, threads)
 	before, begin := osthread.ProcessCPU(), time.Now()
 	var wg sync.WaitGroup
