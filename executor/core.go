@@ -18,6 +18,7 @@ type core struct {
 	configured int  // the number of workers without spares
 	alone      bool // the lane of a single worker is private until there may be a spare
 	verbatim   bool // see Experiment.Verbatim
+	apart      bool // whoever a worker wakes wakes on another CPU, see notifier.NotifyApart
 	retries    bool // policy.Row.Retries
 
 	roster   []*Worker // the configured workers, then room for the spares; see workers
@@ -89,13 +90,15 @@ type coreConfig struct {
 	options         policy.Options
 	lanes           *lane.Maker[Item] // for as many as workers and spares
 	alone, verbatim bool              // as in core
+	apart           bool              // as in core
 	inline          *inline           // set if there are to be no threads
 }
 
 // init makes a core without workers. makeWorkers follows, when the attachments are set.
 func (ex *core) init(cfg coreConfig) {
 	n := cfg.workers + cfg.spares
-	ex.name, ex.configured, ex.alone, ex.verbatim = cfg.name, cfg.workers, cfg.alone, cfg.verbatim
+	ex.name, ex.configured = cfg.name, cfg.workers
+	ex.alone, ex.verbatim, ex.apart = cfg.alone, cfg.verbatim, cfg.apart
 	ex.roster, ex.notifier, ex.lanes, ex.inline = make([]*Worker, n), notifier.New(n), cfg.lanes, cfg.inline
 	ex.injector = newInjector()
 	ex.policy, ex.retries = cfg.policy.New(machine{ex}, cfg.options), cfg.policy.Retries

@@ -67,8 +67,8 @@
 //
 // # Beside other goroutines and programs
 //
-// A busy worker occupies a P. By default, an executor raises GOMAXPROCS by four Ps for three workers until it is
-// closed, so that other goroutines keep theirs, during a garbage collection too. [host.Threads] says how the kernel
+// A busy worker occupies a P. Once workers are busy for long, an executor raises GOMAXPROCS by four Ps for three
+// workers, so that other goroutines keep theirs, during a garbage collection too. [host.Threads] says how the kernel
 // schedules the workers' threads. A [host.QuotaShare] leaves a part of a CPU quota to the rest of the process, and
 // executors with a [host.Share] divide the processors among themselves. [Yield] lets others go first. BENCHMARKS.md has
 // figures.

@@ -129,7 +129,9 @@ func newExecutorOn(cfg *settings, inline *inline) *executor {
 		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
 		alone:    cfg.Workers == 1 && !cfg.chosen.Verbatim && !cfg.chosen.forksPushed,
 		verbatim: cfg.chosen.Verbatim,
-		inline:   inline,
+		// A thread of lower priority would wait on a busy CPU for too long, and peers set the CPUs of threads themselves.
+		apart:  cfg.Threads.Nice == 0 && cfg.Threads.Class == host.ClassNormal && cfg.chosen.attachPeers == nil,
+		inline: inline,
 	})
 	ex.guests = newGuests(cfg, inline, ex.policy)
 	ex.sharing.init(ex)

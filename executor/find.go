@@ -19,8 +19,17 @@ func (m machine) AnyWork() bool      { return m.ex.anyItem() }
 func (m machine) AnySubmitted() bool { return !m.ex.injector.isEmpty() }
 func (m machine) Stopping() bool     { return m.ex.stop.Load() }
 func (m machine) AnyWaiter() bool    { return m.ex.notifier.Waiting() }
-func (m machine) Notify(n int) int   { return m.ex.notifier.Notify(n) }
 func (m machine) NotifyAll()         { m.ex.notifier.NotifyAll() }
+
+// Notify implements policy.Machine. A worker goes on. Another caller may be about to wait for what it has submitted, and
+// then its CPU is free.
+func (m machine) Notify(n int) int {
+	if m.ex.apart && m.ex.currentWorker() != nil {
+		return m.ex.notifier.NotifyApart(n)
+	}
+	return m.ex.notifier.Notify(n)
+}
+
 func (m machine) NotifyHelpers() {
 	if m.ex.sleepingHelpers.Load() > 0 {
 		m.ex.wakeHelpers(nil, nil)

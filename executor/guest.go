@@ -20,8 +20,8 @@ import (
 // guest, only of wake-ups that one has taken back. So only policies that rely on nothing but Thieves and Shown admit
 // guests, see policy.Row.
 //
-// A guest uses a P of the rest of the process, while the one that is reserved for the worker is free for others. With
-// BriefCallers it stays for a short time only, see callerSpan.
+// A guest uses a P of the rest of the process, as any goroutine. With BriefCallers it stays for a short time only, see
+// callerSpan.
 
 // guests says whether callers may be guests.
 type guests struct {

@@ -96,6 +96,24 @@ func TestStints(t *testing.T) {
 	const short = executor.LongStint / 10
 	asleep()
 	require.False(t, after(0))
+
+	var on, off atomic.Bool
+	ran := make(chan error)
+	go func() {
+		ran <- ex.Run(t.Context(), one(func(context.Context) error {
+			on.Store(true)
+			for !off.Load() {
+				runtime.Gosched()
+			}
+			return nil
+		}))
+	}()
+	eventually(on.Load)
+	for range 3 {
+		require.False(t, after(executor.LongStint), "a caller is in its place")
+	}
+	off.Store(true)
+	require.NoError(t, <-ran)
 	for range 3 {
 		end := awake()
 		require.False(t, after(2*executor.LongStint), "it slept at the look before")

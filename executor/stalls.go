@@ -65,6 +65,8 @@ func doing(w *Worker) stalls.Doing {
 func (h stallHost) Queued() bool { return h.ex.anyItem() }
 
 // Looked implements stalls.Host.
+//
+// A stint of a worker ends where a look finds nobody awake, as in Blocking.
 func (h stallHost) Looked(now time.Time) { h.ex.reserve.look(h.ex, now) }
 
 // Sleeps implements stalls.Host.

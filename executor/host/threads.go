@@ -32,10 +32,6 @@ type Threads struct {
 	// CPUs are the CPUs on which the workers may run, by the system's numbers from 0, in any order. nil means those on
 	// which the process may. An empty set, and a CPU that does not exist or is not in the process's cpuset, are errors.
 	// On systems other than Linux anything but nil is an error.
-	//
-	// A worker that is woken by a thread on the CPU where it ran last wakes on another of its CPUs, since that thread
-	// goes on: while it wakes, it may not use that CPU. A filter of system calls that forbids sched_setaffinity turns
-	// this off.
 	CPUs []int
 	// Pin lets each worker run on one of the CPUs only. Workers have different cores as long as there are cores without
 	// one, then the further CPUs of these cores, as simultaneous multithreading has them. Further workers begin again

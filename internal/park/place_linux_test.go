@@ -19,19 +19,26 @@ func cpus(numbers ...int) (s unix.CPUSet) {
 
 // A fakeSystem takes the place of the kernel for one thread.
 type fakeSystem struct {
-	cpu     int32       // of the caller
-	set     unix.CPUSet // of the thread
-	allowed unix.CPUSet // for the process
-	refuses bool        // every call that sets
-	blind   bool        // every call that gets
-	sets    int         // calls that have set
+	cpu      int32       // of the caller
+	set      unix.CPUSet // of the thread
+	allowed  unix.CPUSet // for the process
+	start    unix.CPUSet // with which the program began
+	filtered bool
+	refuses  bool // every call that sets
+	blind    bool // every call that gets
+	calls    int  // that get or set
 }
 
 func (f *fakeSystem) replace(t *testing.T) {
-	get, set, cpu := getAffinity, setAffinity, currentCPU
-	t.Cleanup(func() { getAffinity, setAffinity, currentCPU = get, set, cpu })
+	get, set, cpu, start, filtered := getAffinity, setAffinity, currentCPU, startSet, isFiltered
+	t.Cleanup(func() { getAffinity, setAffinity, currentCPU, startSet, isFiltered = get, set, cpu, start, filtered })
+	whole = wholeness{}
+	t.Cleanup(func() { whole = wholeness{} })
 	currentCPU = func() int32 { return f.cpu }
+	startSet = func() *unix.CPUSet { return &f.start }
+	isFiltered = func() bool { return f.filtered }
 	getAffinity = func(_ int, to *unix.CPUSet) error {
+		f.calls++
 		if f.blind {
 			return unix.EINVAL
 		}
@@ -39,6 +46,7 @@ func (f *fakeSystem) replace(t *testing.T) {
 		return nil
 	}
 	setAffinity = func(_ int, to *unix.CPUSet) error {
+		f.calls++
 		if f.refuses {
 			return unix.EPERM
 		}
@@ -50,147 +58,139 @@ func (f *fakeSystem) replace(t *testing.T) {
 			return unix.EINVAL
 		}
 		f.set = left
-		f.sets++
 		return nil
 	}
 }
 
 func newFake(t *testing.T) (*fakeSystem, *Place) {
-	f := &fakeSystem{cpu: 1, set: cpus(0, 1, 2), allowed: cpus(0, 1, 2, 3)}
+	all := cpus(0, 1, 2)
+	f := &fakeSystem{cpu: 1, set: all, allowed: all, start: all}
 	f.replace(t)
 	p := &Place{}
 	p.Note()
 	return f, p
 }
 
-// TestPlace: a thread that ran last on the waker's CPU wakes on another, and has its own CPUs afterwards.
+// TestPlace: a thread that ran last on the waker's CPU wakes on another, and may use all CPUs afterwards.
 func TestPlace(t *testing.T) {
 	f, p := newFake(t)
-	p.Leave()
-	require.Equal(t, cpus(0, 2), f.set)
-	p.Restore()
-	require.Equal(t, cpus(0, 1, 2), f.set)
-	require.EqualValues(t, 1, p.Moves())
+	for range 2 {
+		thread := p.Leave()
+		require.Equal(t, unix.Gettid(), thread)
+		require.Equal(t, cpus(0, 2), f.set)
+		Return(thread)
+		require.Equal(t, cpus(0, 1, 2), f.set)
+	}
+	require.EqualValues(t, 2, p.Moves())
 
 	f.cpu = 2 // the thread wakes where it ran last, on CPU 1
-	f.sets = 0
-	p.Leave()
-	p.Restore()
-	require.Zero(t, f.sets)
-	require.EqualValues(t, 1, p.Moves())
+	calls := f.calls
+	Return(p.Leave())
+	require.Equal(t, calls, f.calls)
+	require.EqualValues(t, 2, p.Moves())
 }
 
-// TestPlaceTwice: a wake-up that is taken back leaves the set as it is, and the next waker leaves its own CPU out.
-func TestPlaceTwice(t *testing.T) {
-	f, p := newFake(t)
-	p.Leave()
-	f.cpu = 2
-	p.Leave()
-	require.Equal(t, cpus(0, 1), f.set)
-	f.cpu = 3 // the thread may not use it anyway
-	p.Leave()
-	require.Equal(t, cpus(0, 1, 2), f.set)
-	p.Restore()
-	require.Equal(t, cpus(0, 1, 2), f.set)
-}
-
-// TestPlaceAlone: a thread with one CPU, and one whose CPU is unknown, are left alone.
-func TestPlaceAlone(t *testing.T) {
-	f, p := newFake(t)
-	f.set = cpus(1)
-	p.Leave()
-	require.Equal(t, cpus(1), f.set)
-	p.Restore()
-	require.Zero(t, f.sets)
-
-	f.set, f.cpu = cpus(0, 1), -1
-	p.Note()
-	p.Leave()
-	require.Zero(t, f.sets)
-	require.Zero(t, p.Moves())
-}
-
-// TestPlaceRefused: where the system refuses, it is not asked again, and a thread keeps its CPUs.
-func TestPlaceRefused(t *testing.T) {
-	for name, refuse := range map[string]func(*fakeSystem){
-		"get": func(f *fakeSystem) { f.blind = true },
-		"set": func(f *fakeSystem) { f.refuses = true },
+// TestPlaceLeavesAlone: threads that stay where they are, with the set that they have.
+func TestPlaceLeavesAlone(t *testing.T) {
+	for name, change := range map[string]func(*fakeSystem, *Place){
+		"unknown CPU":          func(f *fakeSystem, p *Place) { f.cpu = -1; p.Note() },
+		"never asleep":         func(_ *fakeSystem, p *Place) { p.thread = 0 },
+		"a filter":             func(f *fakeSystem, _ *Place) { f.filtered = true },
+		"one CPU":              func(f *fakeSystem, _ *Place) { f.set, f.start, f.allowed = cpus(1), cpus(1), cpus(1) },
+		"chosen set":           func(f *fakeSystem, _ *Place) { f.set = cpus(0, 1) },
+		"chosen set, not here": func(f *fakeSystem, _ *Place) { f.set = cpus(0, 2) },
+		"fewer for the process": func(f *fakeSystem, _ *Place) {
+			f.set, f.allowed = cpus(1, 2), cpus(1, 2)
+		},
+		"chosen for the program": func(f *fakeSystem, _ *Place) { f.set, f.start = cpus(0, 1), cpus(0, 1) },
+		"too many CPUs":          func(f *fakeSystem, _ *Place) { f.blind, f.start = true, unix.CPUSet{} },
+		"refused":                func(f *fakeSystem, _ *Place) { f.refuses = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, p := newFake(t)
-			refuse(f)
-			p.Leave()
-			f.blind, f.refuses = false, false
-			p.Restore()
-			p.Note()
-			p.Leave()
-			require.Zero(t, f.sets)
+			change(f, p)
+			set := f.set
+			for range 2 {
+				thread := p.Leave()
+				require.Zero(t, thread)
+				Return(thread)
+				require.Equal(t, set, f.set)
+			}
+			require.Zero(t, p.Moves())
+			if f.filtered {
+				require.Zero(t, f.calls)
+			}
 		})
 	}
+}
 
+// TestPlaceGetsMore: a thread that is away while the process gets another CPU may use that too.
+func TestPlaceGetsMore(t *testing.T) {
 	f, p := newFake(t)
-	p.Leave()
-	f.refuses, f.cpu = true, 2
-	p.Leave() // in vain, but the thread is away still
-	f.refuses = false
-	p.Restore()
+	thread := p.Leave()
+	f.allowed = cpus(0, 1, 2, 3)
+	Return(thread)
+	require.Equal(t, cpus(0, 1, 2, 3), f.set)
+}
+
+// TestPlaceTwice: a second waker that comes before the first has returned the CPUs leaves the thread alone, and does not
+// take what the first has left for the thread's set.
+func TestPlaceTwice(t *testing.T) {
+	f, p := newFake(t)
+	first := p.Leave()
+	require.Zero(t, p.Leave())
+	require.Equal(t, cpus(0, 2), f.set)
+	Return(first)
 	require.Equal(t, cpus(0, 1, 2), f.set)
 }
 
-// TestPlaceIsLost: a thread none of whose CPUs the process may use any longer has all that the process may use.
-func TestPlaceIsLost(t *testing.T) {
-	f, p := newFake(t)
-	p.Leave()
-	f.allowed = cpus(3)
-	p.Restore()
-	require.Equal(t, cpus(3), f.set)
-	p.Note()
-	p.Leave()
-	require.Equal(t, cpus(3), f.set, "there is no other")
+// mayMove reports whether Leave may take a CPU out of the set of a thread of this process.
+func mayMove(t *testing.T) bool {
+	t.Helper()
+	var all unix.CPUSet
+	require.NoError(t, unix.SchedSetaffinity(0, &allCPUs))
+	require.NoError(t, unix.SchedGetaffinity(0, &all))
+	require.NoError(t, unix.SchedSetaffinity(0, startSet()))
+	return !hasFilter() && all == *startSet()
 }
 
 // TestPlaceOfThread: the same with the kernel. The thread runs on another CPU when it wakes.
 func TestPlaceOfThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var mine unix.CPUSet
-	require.NoError(t, unix.SchedGetaffinity(0, &mine))
-	if mine.Count() < 2 {
-		t.Skip("one CPU")
+	if startSet().Count() < 2 || !mayMove(t) {
+		t.Skip("one CPU, or others than the process may use, or a filter of system calls")
 	}
 	here := 0
-	for !mine.IsSet(here) {
+	for !startSet().IsSet(here) {
 		here++
 	}
 	one := cpus(here)
 	require.NoError(t, unix.SchedSetaffinity(0, &one))
-	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &mine)) }()
+	defer func() { require.NoError(t, unix.SchedSetaffinity(0, &allCPUs)) }()
 
 	var p Place
 	var sleeper Parker
-	type seen struct {
-		cpu int32
-		set unix.CPUSet
-	}
-	asleep, awake := make(chan struct{}), make(chan seen)
+	asleep, awake, seen, done := make(chan struct{}), make(chan int32), make(chan struct{}), make(chan unix.CPUSet)
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends
 		_ = unix.SchedSetaffinity(0, &one)
 		p.Note()
-		_ = unix.SchedSetaffinity(0, &mine)
+		_ = unix.SchedSetaffinity(0, &allCPUs)
 		close(asleep)
 		sleeper.Park()
-		var s seen
-		s.cpu = getCPU()
-		p.Restore()
-		_ = unix.SchedGetaffinity(0, &s.set)
-		awake <- s
+		awake <- getCPU()
+		<-seen
+		var set unix.CPUSet
+		_ = unix.SchedGetaffinity(0, &set)
+		done <- set
 	}()
 	<-asleep
-	p.Leave()
+	thread := p.Leave()
 	sleeper.Unpark()
-	s := <-awake
-	require.NotEqual(t, int32(here), s.cpu)
-	require.Equal(t, mine, s.set)
+	require.NotEqual(t, int32(here), <-awake)
+	Return(thread)
+	close(seen)
+	require.Equal(t, *startSet(), <-done)
 	require.EqualValues(t, 1, p.Moves())
 }

@@ -8,11 +8,11 @@ type Place struct{}
 // Note does nothing.
 func (*Place) Note() {}
 
-// Leave does nothing.
-func (*Place) Leave() {}
+// Leave returns 0.
+func (*Place) Leave() (thread int) { return 0 }
 
-// Restore does nothing.
-func (*Place) Restore() {}
+// Return does nothing.
+func Return(thread int) {}
 
 // Moves returns 0.
 func (*Place) Moves() uint64 { return 0 }

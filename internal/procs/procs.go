@@ -1,8 +1,8 @@
 // Package procs is the process's ledger of reserved Ps.
 //
 // A worker that computes keeps its P busy. With as many workers as Ps, every other goroutine of the process waits up to
-// 10 ms for the runtime to preempt a worker. So an executor raises GOMAXPROCS by the number of its workers while it
-// lives, and leaves it to the kernel to share out the cores. Several executors may do so at once, and the program
+// 10 ms for the runtime to preempt a worker. So an executor raises GOMAXPROCS, by more once its workers are busy for
+// long, and leaves it to the kernel to share out the cores. Several executors may do so at once, and the program
 // itself may set GOMAXPROCS meanwhile. If each executor saved and restored a number, executors would restore each
 // other's reservations, so the reservations of a process are in one ledger.
 //

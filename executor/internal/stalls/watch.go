@@ -67,7 +67,7 @@ type Host interface {
 	Workers(list []Worker) []Worker
 	// Queued reports whether an item waits that any worker may take.
 	Queued() bool
-	// Looked is called at the end of each look at which some worker was awake, with its time.
+	// Looked is called at the end of each look, with its time.
 	Looked(now time.Time)
 	// Sleeps notes that the task of a worker sleeps, Wakes that it has gone on.
 	Sleeps(worker int)
@@ -219,6 +219,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 func (w *Watch) pause() {
 	w.forget()
 	w.at, w.paused = time.Time{}, system.now() // the pause is no time of computing
+	w.host.Looked(w.paused)
 	queued := w.host.Queued()
 	w.calms(queued)
 	switch {

@@ -254,6 +254,19 @@ func TestPeriodOverBlocking(t *testing.T) {
 	}
 }
 
+// The host is told of each look, also of one that finds nobody awake.
+func TestLooked(t *testing.T) {
+	p, w := newPlant(t, 1)
+	w.look()
+	require.Equal(t, 1, p.looked)
+	p.workers[0].Doing = Idle
+	w.look()
+	require.Equal(t, 2, p.looked)
+	w.Close()
+	w.look()
+	require.Equal(t, 2, p.looked)
+}
+
 // A lateItem is a plant in which an item waits from the second look at the queues on.
 type lateItem struct {
 	*plant

@@ -170,7 +170,7 @@ func TestGOMAXPROCS(t *testing.T) {
 	p, err := plan.Of(g)
 	require.NoError(t, err)
 	const workers = 3
-	want := map[string]int{"magpie": base + workers + 1, "serial": base, "goroutines": workers}
+	want := map[string]int{"magpie": base + (workers+2)/3, "serial": base, "goroutines": workers}
 	for _, e := range Engines() {
 		a := Axes{
 			Policies: []string{"adaptive"}, Deques: []string{"chaselev"}, Forks: bothForks, Workers: []int{workers},
