@@ -18,7 +18,7 @@ type core struct {
 	configured int  // the number of workers without spares
 	alone      bool // the lane of a single worker is private until there may be a spare
 	verbatim   bool // see Experiment.Verbatim
-	apart      bool // whoever a worker wakes wakes on another CPU, see notifier.NotifyApart
+	apart      bool // a worker wakes others on another CPU than its own, see notifier.NotifyApart
 	retries    bool // policy.Row.Retries
 
 	roster   []*Worker // the configured workers, then room for the spares; see workers
