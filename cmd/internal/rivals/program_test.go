@@ -45,13 +45,13 @@ var programs = []struct {
 	most                 [2]int64
 }{
 	{"errgroup", "golang.org/x/sync/errgroup", "g, ctx := errgroup.WithContext(context.Background())", [2]int64{}},
-	{"Group on Default", ours, "g, ctx := executor.GroupWithContext(context.Background(), nil)", [2]int64{1760, 1140}},
+	{"Group on Default", ours, "g, ctx := executor.GroupWithContext(context.Background(), nil)", [2]int64{1860, 1200}},
 	{"Group on New", ours, `ex, err := executor.New(executor.Config{})
 	if err != nil {
 		panic(err)
 	}
 	defer ex.Close()
-	g, ctx := executor.GroupWithContext(context.Background(), ex)`, [2]int64{2140, 1390}},
+	g, ctx := executor.GroupWithContext(context.Background(), ex)`, [2]int64{2240, 1460}},
 }
 
 // TestPrograms bounds how much larger a program becomes if a Group takes the place of an errgroup. With -v it tells the
