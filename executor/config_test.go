@@ -229,6 +229,7 @@ func TestDefaultWorkers(t *testing.T) {
 // GOMAXPROCS rises by a third of the number of workers, rounded up, and where nobody looks how long workers are awake,
 // by their number besides.
 func TestReservedPs(t *testing.T) {
+	defer executor.SetLongStint(time.Hour)()
 	own := runtime.GOMAXPROCS(0)
 	three, err := executor.New(executor.Config{Workers: 3, Threads: host.Threads{OnlyBlocking: true}})
 	require.NoError(t, err)

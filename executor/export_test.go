@@ -290,13 +290,23 @@ func (ex *Executor) KeptCall() *Body { return &ex.kept.run.scope.Body }
 // TaskIn returns the name of the function that a worker with that stack is in.
 func TaskIn(stack string) string { return taskIn(stack) }
 
+// OnStack reports whether a worker sleeps, so that a caller may take its place.
+func (ex *Executor) OnStack() bool { return !strings.HasPrefix(ex.notifier.String(), "stack=none") }
+
 // LongStint is how long a worker is awake before the executor reserves all Ps.
-const LongStint = longStint
+const LongStint = 100 * time.Millisecond
+
+// SetLongStint changes that for executors made until the function that it returns is called.
+func SetLongStint(d time.Duration) (restore func()) {
+	was := longStint
+	longStint = d
+	return func() { longStint = was }
+}
 
 // Looks returns a function that looks at the workers at a time, for a reserve of its own. It reports whether one has been
 // awake for long.
 func (ex *Executor) Looks() func(at time.Time) bool {
-	r := &reserve{taken: procs.Reserve(0)}
+	r := &reserve{taken: procs.Reserve(0), long: LongStint}
 	return func(at time.Time) bool {
 		r.look(ex.executor, at)
 		return r.asked

@@ -31,6 +31,7 @@ type reserve struct {
 	// Of looks, of which there is one at a time.
 	asked  bool // for the rest
 	stints []stint
+	long   time.Duration // longStint; constant
 }
 
 // A stint is what looks have found of a worker that is awake.
@@ -41,7 +42,7 @@ type stint struct {
 
 // longStint is how long a worker is awake before the executor reserves all Ps. It is longer than the loops for which
 // few Ps are better, and short beside the life of a service. Arbitrary.
-const longStint = 100 * time.Millisecond
+var longStint = 100 * time.Millisecond // a test changes it before New
 
 // begin takes the first Ps. Room was claimed for those and the rest.
 func (r *reserve) begin(first, rest int) {
@@ -49,7 +50,7 @@ func (r *reserve) begin(first, rest int) {
 	defer r.mu.Unlock()
 	r.taken, r.rest = procs.Reserve(first), rest
 	osthread.ArrivePs(first)
-	r.asked = rest == 0
+	r.asked, r.long = rest == 0, longStint
 }
 
 // look looks how long each worker has been awake on its own thread. At the first that has been for long it asks for the
@@ -63,13 +64,13 @@ func (r *reserve) look(ex *executor, now time.Time) {
 			r.stints = append(r.stints, stint{})
 		}
 		s := &r.stints[i]
-		parks := w.seen.parks.Load()
+		parks := w.seen.snapshot().Parks
 		switch {
 		case doing(w) < stalls.Looking || w.thread.isLent():
 			*s = stint{}
 		case s.since.IsZero() || s.parks != parks:
 			*s = stint{now, parks}
-		case now.Sub(s.since) >= longStint:
+		case now.Sub(s.since) >= r.long:
 			r.asked = true
 			aside(r.takeRest) // to stop the world may take as long as a garbage collection
 			return

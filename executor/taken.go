@@ -45,7 +45,7 @@ func (f *forks) endTaken(done *fork) {
 		return
 	}
 	if done.state.Swap(forkDone)&forkWaited != 0 {
-		owner.sleeper.parker.Unpark()
+		owner.sleeper.wake(owner)
 	}
 }
 

@@ -32,7 +32,7 @@ type waiter struct {
 	alls     uint64         // calls of NotifyAll before the last Prepare; the waiter's own thread only
 	prepared bool           // between Prepare and Commit or Cancel; the waiter's own thread only
 	parker   park.Parker
-	place    park.Place // P1: the waiter's own, or from a notifier's pop to its Unpark the notifier's
+	place    park.Place // P1: plain fields are the waiter's, or from a notifier's pop to its Unpark the notifier's
 	_        pad.Line
 }
 
@@ -143,6 +143,7 @@ func (n *Notifier) Commit(w int) {
 				n.notifyAll()
 			}
 			me.parker.Park()
+			me.place.Return()
 			return
 		}
 	}
@@ -185,11 +186,11 @@ func (n *Notifier) Notify(count int) (woken int) { return n.notify(count, false)
 
 // NotifyApart is Notify for a caller that goes on to compute. On Linux a waiter whose thread ran last on the caller's
 // CPU wakes on another: it would often wait there for the caller, though another is idle, above all on virtual
-// machines. For some microseconds the thread may not use the caller's CPU. The waiters are goroutines that are locked
-// to their threads. Nothing of the kind happens to a thread with another set of CPUs than the program began with, nor
-// in a process that began with a set of its own or has a filter of system calls.
+// machines. For the moment between the notification and the return of Commit the thread may not use the caller's CPU.
+// Nothing of the kind happens to a thread with another set of CPUs than the program began with, nor in a process that
+// began with a set of its own or has a filter of system calls.
 //
-// Any thread, as Notify.
+// The waiters must be goroutines that are locked to their threads. Any thread, as Notify.
 func (n *Notifier) NotifyApart(count int) (woken int) { return n.notify(count, true) }
 
 func (n *Notifier) notify(count int, apart bool) (woken int) {
@@ -209,12 +210,13 @@ func (n *Notifier) notify(count int, apart bool) (woken int) {
 			// compare-and-swap succeeds (W1), and is discarded if not.
 			if n.state.CompareAndSwap(uint64(s), uint64(s)&(preMask|signalMask)|w.next.Load()) {
 				woken++
-				moved := 0
 				if apart {
-					moved = w.place.Leave()
+					w.place.Leave()
 				}
 				w.parker.Unpark()
-				park.Return(moved)
+				if apart {
+					w.place.Return()
+				}
 			}
 		}
 	}

@@ -28,7 +28,7 @@ const circle = 4
 
 // door is how many names of the kernel that are not exported the files above it use: what a package of the kernel's own
 // would have to export. A change that removes some lowers it, and none may raise it.
-const door = 273
+const door = 272
 
 // workerFields and workerMethods are how many a Worker has, the part of a worker that the kernel knows. A change that
 // removes some lowers them, and none may raise them.

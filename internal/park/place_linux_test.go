@@ -19,24 +19,30 @@ func cpus(numbers ...int) (s unix.CPUSet) {
 
 // A fakeSystem takes the place of the kernel for one thread.
 type fakeSystem struct {
-	cpu      int32       // of the caller
-	set      unix.CPUSet // of the thread
-	allowed  unix.CPUSet // for the process
-	start    unix.CPUSet // with which the program began
-	filtered bool
-	refuses  bool // every call that sets
-	blind    bool // every call that gets
-	calls    int  // that get or set
+	cpu             int32       // of the caller
+	set             unix.CPUSet // of the thread
+	allowed         unix.CPUSet // for the process
+	start           unix.CPUSet // with which the program began
+	filtered        bool
+	filteredAtStart bool
+	refuses         bool // every call that sets
+	blind           bool // every call that gets
+	calls           int  // that get or set
 }
 
 func (f *fakeSystem) replace(t *testing.T) {
-	get, set, cpu, start, filtered := getAffinity, setAffinity, currentCPU, startSet, isFiltered
-	t.Cleanup(func() { getAffinity, setAffinity, currentCPU, startSet, isFiltered = get, set, cpu, start, filtered })
+	get, set, cpu, start := getAffinity, setAffinity, currentCPU, startSet
+	filtered, atStart := isFiltered, filteredAtStart
+	t.Cleanup(func() {
+		getAffinity, setAffinity, currentCPU, startSet = get, set, cpu, start
+		isFiltered, filteredAtStart = filtered, atStart
+	})
 	whole = wholeness{}
 	t.Cleanup(func() { whole = wholeness{} })
 	currentCPU = func() int32 { return f.cpu }
 	startSet = func() *unix.CPUSet { return &f.start }
 	isFiltered = func() bool { return f.filtered }
+	filteredAtStart = func() bool { return f.filteredAtStart }
 	getAffinity = func(_ int, to *unix.CPUSet) error {
 		f.calls++
 		if f.blind {
@@ -75,17 +81,21 @@ func newFake(t *testing.T) (*fakeSystem, *Place) {
 func TestPlace(t *testing.T) {
 	f, p := newFake(t)
 	for range 2 {
-		thread := p.Leave()
-		require.Equal(t, unix.Gettid(), thread)
+		p.Leave()
 		require.Equal(t, cpus(0, 2), f.set)
-		Return(thread)
+		p.Return() // of the waker, or of the owner
 		require.Equal(t, cpus(0, 1, 2), f.set)
+		f.set = cpus(0)
+		p.Return()
+		require.Equal(t, cpus(0), f.set, "the other has done it")
+		f.set = f.start
 	}
 	require.EqualValues(t, 2, p.Moves())
 
 	f.cpu = 2 // the thread wakes where it ran last, on CPU 1
 	calls := f.calls
-	Return(p.Leave())
+	p.Leave()
+	p.Return()
 	require.Equal(t, calls, f.calls)
 	require.EqualValues(t, 2, p.Moves())
 }
@@ -93,9 +103,14 @@ func TestPlace(t *testing.T) {
 // TestPlaceLeavesAlone: threads that stay where they are, with the set that they have.
 func TestPlaceLeavesAlone(t *testing.T) {
 	for name, change := range map[string]func(*fakeSystem, *Place){
-		"unknown CPU":          func(f *fakeSystem, p *Place) { f.cpu = -1; p.Note() },
-		"never asleep":         func(_ *fakeSystem, p *Place) { p.thread = 0 },
-		"a filter":             func(f *fakeSystem, _ *Place) { f.filtered = true },
+		"unknown CPU":  func(f *fakeSystem, p *Place) { f.cpu = -1; p.Note() },
+		"never asleep": func(_ *fakeSystem, p *Place) { p.thread = 0 },
+		"a filter":     func(f *fakeSystem, _ *Place) { f.filtered = true },
+		"a filter from the start": func(f *fakeSystem, p *Place) {
+			f.filteredAtStart = true
+			*p = Place{}
+			p.Note()
+		},
 		"one CPU":              func(f *fakeSystem, _ *Place) { f.set, f.start, f.allowed = cpus(1), cpus(1), cpus(1) },
 		"chosen set":           func(f *fakeSystem, _ *Place) { f.set = cpus(0, 1) },
 		"chosen set, not here": func(f *fakeSystem, _ *Place) { f.set = cpus(0, 2) },
@@ -103,7 +118,7 @@ func TestPlaceLeavesAlone(t *testing.T) {
 			f.set, f.allowed = cpus(1, 2), cpus(1, 2)
 		},
 		"chosen for the program": func(f *fakeSystem, _ *Place) { f.set, f.start = cpus(0, 1), cpus(0, 1) },
-		"too many CPUs":          func(f *fakeSystem, _ *Place) { f.blind, f.start = true, unix.CPUSet{} },
+		"too many CPUs":          func(f *fakeSystem, _ *Place) { f.blind = true },
 		"refused":                func(f *fakeSystem, _ *Place) { f.refuses = true },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -111,13 +126,13 @@ func TestPlaceLeavesAlone(t *testing.T) {
 			change(f, p)
 			set := f.set
 			for range 2 {
-				thread := p.Leave()
-				require.Zero(t, thread)
-				Return(thread)
+				p.Leave()
+				require.Equal(t, set, f.set)
+				p.Return()
 				require.Equal(t, set, f.set)
 			}
 			require.Zero(t, p.Moves())
-			if f.filtered {
+			if f.filtered || f.filteredAtStart {
 				require.Zero(t, f.calls)
 			}
 		})
@@ -127,9 +142,9 @@ func TestPlaceLeavesAlone(t *testing.T) {
 // TestPlaceGetsMore: a thread that is away while the process gets another CPU may use that too.
 func TestPlaceGetsMore(t *testing.T) {
 	f, p := newFake(t)
-	thread := p.Leave()
+	p.Leave()
 	f.allowed = cpus(0, 1, 2, 3)
-	Return(thread)
+	p.Return()
 	require.Equal(t, cpus(0, 1, 2, 3), f.set)
 }
 
@@ -137,21 +152,25 @@ func TestPlaceGetsMore(t *testing.T) {
 // take what the first has left for the thread's set.
 func TestPlaceTwice(t *testing.T) {
 	f, p := newFake(t)
-	first := p.Leave()
-	require.Zero(t, p.Leave())
+	p.Leave()
+	p.Leave()
+	require.EqualValues(t, 1, p.Moves())
 	require.Equal(t, cpus(0, 2), f.set)
-	Return(first)
+	p.Return()
 	require.Equal(t, cpus(0, 1, 2), f.set)
 }
 
 // mayMove reports whether Leave may take a CPU out of the set of a thread of this process.
 func mayMove(t *testing.T) bool {
 	t.Helper()
+	if hasFilter() {
+		return false
+	}
 	var all unix.CPUSet
 	require.NoError(t, unix.SchedSetaffinity(0, &allCPUs))
 	require.NoError(t, unix.SchedGetaffinity(0, &all))
 	require.NoError(t, unix.SchedSetaffinity(0, startSet()))
-	return !hasFilter() && all == *startSet()
+	return all == *startSet()
 }
 
 // TestPlaceOfThread: the same with the kernel. The thread runs on another CPU when it wakes.
@@ -186,11 +205,14 @@ func TestPlaceOfThread(t *testing.T) {
 		done <- set
 	}()
 	<-asleep
-	thread := p.Leave()
+	p.Leave()
 	sleeper.Unpark()
 	require.NotEqual(t, int32(here), <-awake)
-	Return(thread)
+	p.Return()
 	close(seen)
 	require.Equal(t, *startSet(), <-done)
 	require.EqualValues(t, 1, p.Moves())
 }
+
+// TestFilter: this process has no filter of system calls by either look, or one by both.
+func TestFilter(t *testing.T) { require.Equal(t, hasFilter(), filteredAtStart()) }

@@ -8,11 +8,11 @@ type Place struct{}
 // Note does nothing.
 func (*Place) Note() {}
 
-// Leave returns 0.
-func (*Place) Leave() (thread int) { return 0 }
+// Leave does nothing.
+func (*Place) Leave() {}
 
 // Return does nothing.
-func Return(thread int) {}
+func (*Place) Return() {}
 
 // Moves returns 0.
 func (*Place) Moves() uint64 { return 0 }

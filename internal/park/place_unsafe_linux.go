@@ -3,7 +3,10 @@
 package park
 
 import (
+	"bytes"
+	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -18,45 +21,60 @@ import (
 // same the next time, since the thread has run there again.
 //
 // The owner, whose thread sleeps, calls Note before it can be woken. A thread that is about to wake the owner may call
-// Leave if no other thread can wake it, and calls Return after it has. What publishes that the owner sleeps publishes
-// what Note has written.
+// Leave if no other thread can wake it. Then both call Return, the waker when it has woken the owner, and the owner when
+// it is awake: whoever comes first gives the thread its CPUs back. What publishes that the owner sleeps publishes the
+// plain fields.
 type Place struct {
-	thread int    // the system's ID; 0: it was never asleep
-	cpu    int32  // where the thread ran last; -1: unknown
-	moves  uint64 // how often Leave has taken a CPU out; as thread and cpu, of whoever can wake the owner
+	// Of whoever can wake the owner.
+	thread int         // the system's ID; 0: it was never asleep, or there is a filter
+	cpu    int32       // where the thread ran last; -1: unknown
+	moves  uint64      // how often Leave has taken a CPU out
+	set    unix.CPUSet // Leave's
+
+	away atomic.Int64 // the thread if its CPUs have to be given back, else 0
 }
 
 // Note is called by the owner before its sleep. It takes 0.2 µs.
-func (p *Place) Note() { p.thread, p.cpu = unix.Gettid(), currentCPU() }
+func (p *Place) Note() {
+	if !filteredAtStart() {
+		p.thread, p.cpu = unix.Gettid(), currentCPU()
+	}
+}
 
 // Leave takes the caller's CPU out of the set of CPUs that the sleeping thread may use, if the thread ran last on it
-// and may use another. It returns what to give to Return, which is 0 if it has done nothing. It takes 0.1 µs, and with
-// Return 2 µs more if the thread ran last on the caller's CPU.
+// and may use another. It takes 0.1 µs, and with Return 2 µs more if the thread ran last on the caller's CPU.
 //
 // It leaves a thread alone that has another set than the program had at its start: somebody has chosen that. Where the
 // program was started with a set of its own, or has a filter of system calls, which may end the process for an attempt,
 // it leaves all alone.
-func (p *Place) Leave() (thread int) {
-	here := currentCPU()
-	if here != p.cpu || here < 0 || p.thread == 0 || isFiltered() {
-		return 0
+func (p *Place) Leave() {
+	if p.thread == 0 {
+		return
 	}
-	var set unix.CPUSet
-	if getAffinity(p.thread, &set) != nil || set != *startSet() || !whole.is(p.thread, &set) {
-		return 0
+	here := currentCPU()
+	if here != p.cpu || here < 0 || isFiltered() {
+		return
+	}
+	set := &p.set
+	if getAffinity(p.thread, set) != nil || *set != *startSet() || !whole.is(p.thread, set) {
+		return
 	}
 	set.Clear(int(here))
-	if set.Count() == 0 || setAffinity(p.thread, &set) != nil {
-		return 0
+	if set.Count() == 0 || setAffinity(p.thread, set) != nil {
+		return
 	}
 	p.moves++
-	return p.thread
+	p.away.Store(int64(p.thread))
 }
 
-// Return lets a thread use all CPUs again, after it was woken. By now the kernel has given it one.
-func Return(thread int) {
-	if thread != 0 {
-		_ = setAffinity(thread, &allCPUs) // an error: the thread has ended
+// Return lets the thread use all CPUs again if Leave has taken one out. By now the kernel has given it one.
+//
+// A waker that comes late may undo what the next one has done, which costs a move and no more.
+func (p *Place) Return() {
+	if p.away.Load() != 0 {
+		if thread := p.away.Swap(0); thread != 0 {
+			_ = setAffinity(int(thread), &allCPUs) // an error: the thread has ended
+		}
 	}
 }
 
@@ -69,11 +87,11 @@ var allCPUs = func() (set unix.CPUSet) {
 	return set
 }()
 
-// startSet returns the set of the main thread when the program began. It is empty, as no thread's is, if the machine
-// has more CPUs than a set has room for.
+// startSet returns the set of the thread on which package variables are set when the program begins. It is empty, as no
+// thread's is, if the machine has more CPUs than a set has room for.
 var startSet = func() func() *unix.CPUSet {
 	var set unix.CPUSet
-	_ = unix.SchedGetaffinity(0, &set) // package variables are set on the main thread
+	_ = unix.SchedGetaffinity(0, &set)
 	return func() *unix.CPUSet { return &set }
 }()
 
@@ -94,10 +112,10 @@ func (w *wholeness) is(thread int, set *unix.CPUSet) bool {
 	if !w.known {
 		w.known = true
 		var all unix.CPUSet
-		if setAffinity(thread, &allCPUs) != nil || getAffinity(thread, &all) != nil {
+		if setAffinity(thread, &allCPUs) != nil {
 			return false
 		}
-		if w.yes = all == *set; !w.yes {
+		if w.yes = getAffinity(thread, &all) == nil && all == *set; !w.yes {
 			_ = setAffinity(thread, set)
 		}
 	}
@@ -121,9 +139,19 @@ func getCPU() int32 {
 	return int32(cpu)
 }
 
-// hasFilter reports whether the caller's system calls are filtered, as seccomp(2) does. It asks with prctl, which
-// naming a worker's thread needs as well.
+// hasFilter reports whether the caller's system calls are filtered, as seccomp(2) does. It asks with prctl, which naming
+// a worker's thread needs as well.
 func hasFilter() bool {
 	mode, _, errno := syscall.RawSyscall(unix.SYS_PRCTL, unix.PR_GET_SECCOMP, 0, 0)
-	return errno != 0 && errno != unix.EINVAL || mode != 0 // EINVAL: the kernel has no filters
+	if errno != 0 {
+		return errno != unix.EINVAL // then the kernel has no filters
+	}
+	return mode != 0
 }
+
+// filteredAtStart reports the same of the first thread that asks, from a file: so a filter that forbids getcpu has
+// nothing to object to.
+var filteredAtStart = sync.OnceValue(func() bool {
+	status, err := os.ReadFile("/proc/thread-self/status")
+	return err != nil || bytes.Contains(status, []byte("\nSeccomp:")) && !bytes.Contains(status, []byte("\nSeccomp:\t0\n"))
+})
