@@ -203,6 +203,18 @@ func TestModelJoinOnTwo(t *testing.T) {
 	})
 }
 
+// TestModelCrossing: tasks that different workers may run come before the same two, and count them down together.
+func TestModelCrossing(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) { newNet(4, []int{0, 2, 3}, []int{1, 2, 3}).again(ex) })
+}
+
+// TestModelCrossingInSpan: the same for the tasks of a span.
+func TestModelCrossingInSpan(t *testing.T) {
+	onExecutors(t, []int{2}, func(ex *executor.Executor) {
+		newNet(6, []int{0, 1, 2, 3}, []int{1, 4, 5}, []int{2, 4, 5}, []int{3, 4, 5}).again(ex)
+	})
+}
+
 // fan is 0 before several that all come before the last, and with at least minSpan of those a span.
 func fan(width int) *net {
 	first, edges := []int{0}, [][]int{}
