@@ -129,7 +129,8 @@ func newExecutorOn(cfg *settings, inline *inline) *executor {
 		// Pushed forks and Verbatim are for comparisons of deques: one worker has the lane that several have.
 		alone:    cfg.Workers == 1 && !cfg.chosen.Verbatim && !cfg.chosen.forksPushed,
 		verbatim: cfg.chosen.Verbatim,
-		// A thread of lower priority would wait on a busy CPU for too long, and peers set the CPUs of threads themselves.
+		// A thread of lower priority would wait on a busy CPU for too long, and peers set the CPUs of threads
+		// themselves.
 		apart:  cfg.Threads.Nice == 0 && cfg.Threads.Class == host.ClassNormal && cfg.chosen.attachPeers == nil,
 		inline: inline,
 	})

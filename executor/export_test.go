@@ -303,8 +303,8 @@ func SetLongStint(d time.Duration) (restore func()) {
 	return func() { longStint = was }
 }
 
-// Looks returns a function that looks at the workers at a time, for a reserve of its own. It reports whether one has been
-// awake for long.
+// Looks returns a function that looks at the workers at a time, for a reserve of its own. It reports whether one has
+// been awake for long.
 func (ex *Executor) Looks() func(at time.Time) bool {
 	r := &reserve{taken: procs.Reserve(0), long: LongStint}
 	return func(at time.Time) bool {

@@ -21,8 +21,8 @@ func (m machine) Stopping() bool     { return m.ex.stop.Load() }
 func (m machine) AnyWaiter() bool    { return m.ex.notifier.Waiting() }
 func (m machine) NotifyAll()         { m.ex.notifier.NotifyAll() }
 
-// Notify implements policy.Machine. A worker goes on. Another caller may be about to wait for what it has submitted, and
-// then its CPU is free.
+// Notify implements policy.Machine. A worker goes on. Another caller may be about to wait for what it has submitted,
+// and then its CPU is free.
 func (m machine) Notify(n int) int {
 	if m.ex.apart && m.ex.currentWorker() != nil {
 		return m.ex.notifier.NotifyApart(n)

@@ -17,9 +17,9 @@ import (
 // They cost a program whose workers sleep most of the time, as one that calls loops of some milliseconds. The collector
 // marks on each idle P, and so on more threads than there are cores. Its sweeper spins while another thread has begun
 // to sweep and waits for a core. Loops of 1 to 5 ms that allocate, called from main on two cores, took up to 1.25 times
-// as long with three Ps more as with one, and at the 99th percentile up to twice as long (AMD EPYC, shared, 2026-11-30).
-// So an executor begins with the third, which busy workers leave to goroutines, and takes the others once a worker stays
-// awake for long.
+// as long with three Ps more as with one, and at the 99th percentile up to twice as long (AMD EPYC, shared,
+// 2026-11-30). So an executor begins with the third, which busy workers leave to goroutines, and takes the others once
+// a worker stays awake for long.
 //
 // It keeps them then: each change stops the world, and the runtime (Go 1.26) calls the cleanups that a P has found only
 // once there are as many Ps again.

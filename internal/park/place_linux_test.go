@@ -148,8 +148,8 @@ func TestPlaceGetsMore(t *testing.T) {
 	require.Equal(t, cpus(0, 1, 2, 3), f.set)
 }
 
-// TestPlaceTwice: a second waker that comes before the first has returned the CPUs leaves the thread alone, and does not
-// take what the first has left for the thread's set.
+// TestPlaceTwice: a second waker that comes before the first has returned the CPUs leaves the thread alone, and does
+// not take what the first has left for the thread's set.
 func TestPlaceTwice(t *testing.T) {
 	f, p := newFake(t)
 	p.Leave()

@@ -21,9 +21,9 @@ import (
 // same the next time, since the thread has run there again.
 //
 // The owner, whose thread sleeps, calls Note before it can be woken. A thread that is about to wake the owner may call
-// Leave if no other thread can wake it. Then both call Return, the waker when it has woken the owner, and the owner when
-// it is awake: whoever comes first gives the thread its CPUs back. What publishes that the owner sleeps publishes the
-// plain fields.
+// Leave if no other thread can wake it. Then both call Return, the waker when it has woken the owner, and the owner
+// when it is awake: whoever comes first gives the thread its CPUs back. What publishes that the owner sleeps publishes
+// the plain fields.
 type Place struct {
 	// Of whoever can wake the owner.
 	thread int         // the system's ID; 0: it was never asleep, or there is a filter
@@ -139,8 +139,8 @@ func getCPU() int32 {
 	return int32(cpu)
 }
 
-// hasFilter reports whether the caller's system calls are filtered, as seccomp(2) does. It asks with prctl, which naming
-// a worker's thread needs as well.
+// hasFilter reports whether the caller's system calls are filtered, as seccomp(2) does. It asks with prctl, which
+// naming a worker's thread needs as well.
 func hasFilter() bool {
 	mode, _, errno := syscall.RawSyscall(unix.SYS_PRCTL, unix.PR_GET_SECCOMP, 0, 0)
 	if errno != 0 {
@@ -153,5 +153,6 @@ func hasFilter() bool {
 // nothing to object to.
 var filteredAtStart = sync.OnceValue(func() bool {
 	status, err := os.ReadFile("/proc/thread-self/status")
-	return err != nil || bytes.Contains(status, []byte("\nSeccomp:")) && !bytes.Contains(status, []byte("\nSeccomp:\t0\n"))
+	tells, none := bytes.Contains(status, []byte("\nSeccomp:")), bytes.Contains(status, []byte("\nSeccomp:\t0\n"))
+	return err != nil || tells && !none
 })

@@ -13,9 +13,9 @@ package procs
 
 import "sync"
 
-// Reserve raises GOMAXPROCS by n until Release is called. If the program sets GOMAXPROCS in between, the program's value
-// stands: it becomes the process's own, and Grow and Release leave it alone. Reserve(0) changes nothing; a negative n
-// panics.
+// Reserve raises GOMAXPROCS by n until Release is called. If the program sets GOMAXPROCS in between, the program's
+// value stands: it becomes the process's own, and Grow and Release leave it alone. Reserve(0) changes nothing; a
+// negative n panics.
 //
 // Any thread; Reserve, Grow and Release may stop the world.
 func Reserve(n int) *Reservation { return process.reserve(n) }

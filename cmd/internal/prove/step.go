@@ -69,7 +69,8 @@ func explore(bound int) func(context.Context, *lab, *layer, string) (part, error
 // provedLine matches the line that testkit.Proved logs.
 var provedLine = regexp.MustCompile(`(?m)\bproved: (\d+) (.+)$`)
 
-// proved returns the numbers in the lines "proved: N what" of what a piece printed. It is an error if none is about what.
+// proved returns the numbers in the lines "proved: N what" of what a piece printed. It is an error if none is about
+// what.
 func proved(what, out string) (counts, error) {
 	found := counts{}
 	for _, m := range provedLine.FindAllStringSubmatch(out, -1) {
