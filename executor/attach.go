@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/magpie-go/magpie/deque"
+	"github.com/magpie-go/magpie/executor/internal/policy"
 )
 
 // attachments are the calls that features have the kernel make. They are constant once the executor is made, and most
@@ -13,6 +14,8 @@ type attachments struct {
 	// bounded runs only, and are told only when a worker turns to or from one.
 	newWorker func(i int) *Worker
 	newRun    func(j Job, parent *Run) (r *JobRun, of Job, bounded bool)
+
+	host func(*Worker, policy.Host) policy.Host // shows a worker to its policy, with what the kernel shows; or nil
 
 	// start calls rest, the worker's life on the calling thread, or fails. end calls rest, which ends the thread.
 	start func(w *Worker, rest, fails func())

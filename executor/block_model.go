@@ -4,20 +4,21 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/osthread"
 
+// A wordEnding is an ending that can wait on a word. That takes fewer operations than a channel.
+type wordEnding interface{ awaitWord() }
+
+func (r *Run) awaitWord() { r.over.Await() }
+
+// awaitWord is not that of the run: the state comes before.
+func (u *until) awaitWord() { u.await() }
+
 // block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
 // The model has no time, so it does not spin.
 func (ex *core) block(e ending) {
 	Blocking(func() {
-		switch e := e.(type) {
-		case *Run:
-			e.over.Await()
-		case *future:
-			e.subscribeForWaiter()
-			e.ends.Await(&ended)
-		case firstEnd: // the programs end the future before
-			e.before.subscribeForWaiter()
-			e.before.ends.Await(&ended)
-		case *until:
+		if word, ok := e.(wordEnding); ok {
+			word.awaitWord()
+		} else {
 			e.await()
 		}
 	})

@@ -44,8 +44,8 @@ type search struct {
 	thieves *xatomic.Int32 // policy.Policy.Thieves: while it is not 0, an item shown wakes no worker
 	refills bool           // policy.Policy.Refills
 
-	stole  bool  // the last host.Try was to steal
-	found  *Item // the item that the last successful host.Try took
+	stole  bool  // the last Try was at the lane of another worker, or for what one deals out
+	found  *Item // the item that the last successful Try has found
 	losses uint32
 	takes  uint32 // from the injector
 	rng    uint64
@@ -179,7 +179,7 @@ func (s *search) steal(victim *Worker) (*Item, deque.Outcome) {
 	return it, outcome
 }
 
-// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Options.Steal says so, several
+// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Experiment.Steal says so, several
 // at once. It returns the first and puts the others into its own lane. The worker is in no wait.
 func (s *search) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	w := s.w
@@ -276,7 +276,7 @@ func (s *search) lose() {
 	}
 }
 
-// yieldsWhenLost reports whether lost steals make the worker yield. With Options.Verbatim they do not, except where a
+// yieldsWhenLost reports whether lost steals make the worker yield. With Experiment.Verbatim they do not, except where a
 // lost steal is tried again at once: in waits, and under a policy that does so.
 func (s *search) yieldsWhenLost() bool {
 	return !s.w.core.verbatim || s.w.core.retries || s.w.waits.run != nil

@@ -19,9 +19,6 @@ func (f groupFunction) code() uintptr {
 	return codeOf(&f.cfn)
 }
 
-// codeOf returns the address of the code of the function, which is not nil.
-func codeOf[F any](function *F) uintptr { return **(**uintptr)(unsafe.Pointer(function)) }
-
 const (
 	_ = -unsafe.Offsetof(groupTask{}.Item)
 	_ = -unsafe.Offsetof(groupBatch{}.Item)

@@ -187,7 +187,7 @@ func (o *observers) onWorker(kind eventKind) []func(*Worker) {
 	return []func(*Worker){func(w *Worker) { o.tellOn(kind, Event{Worker: w.id}) }}
 }
 
-// detach calls Detach. No worker's thread is left, and all ends of runs are told: see JobRun.conclude.
+// detach calls Detach. No worker's thread is left, and all ends of runs are told: see JobRun.tellEnd.
 func (o *observers) detach() {
 	if o == nil || !o.attached {
 		return

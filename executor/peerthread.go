@@ -29,6 +29,7 @@ func newPeerThread(c *chosen) *peerThread {
 }
 
 func attachPeers(on *attachments) {
+	on.host = func(w *Worker, h policy.Host) policy.Host { return peerHost{h, w} }
 	on.occupied.add(func(w *Worker) { partsOf(w).peer.enter() })
 	on.vacated.add(func(w *Worker) { partsOf(w).peer.leave() })
 	on.published.add(func(w *Worker) { partsOf(w).peer.publish() })
@@ -68,8 +69,14 @@ func (p *peerThread) stands() bool {
 	return ok && after == before
 }
 
-// Preempted implements policy.Host.
-func (h thiefHost) Preempted(victim int, sign policy.Sign) bool {
+// A peerHost shows a worker to a policy that asks about the other workers' threads.
+type peerHost struct {
+	policy.Host
+	w *Worker
+}
+
+// Preempted implements policy.PeerHost.
+func (h peerHost) Preempted(victim int, sign policy.Sign) bool {
 	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer
 	ask := func() bool {
 		if sign == policy.StoppedClock {
@@ -89,14 +96,14 @@ func (h thiefHost) Preempted(victim int, sign policy.Sign) bool {
 	return said
 }
 
-// YieldTo implements policy.Host. The kernel chooses among all threads that wait for the CPU.
-func (h thiefHost) YieldTo(int) {
+// YieldTo implements policy.PeerHost. The kernel chooses among all threads that wait for the CPU.
+func (h peerHost) YieldTo(int) {
 	partsOf(h.w).peer.counts.Yields++
 	osthread.Yield()
 }
 
-// Pull implements policy.Host.
-func (h thiefHost) Pull(victim int) bool {
+// Pull implements policy.PeerHost.
+func (h peerHost) Pull(victim int) bool {
 	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer
 	if me.thread.Pull(&v.thread) != nil {
 		me.counts.PullsRefused++

@@ -58,7 +58,7 @@ func (w *Worker) sleepFor(x awaited) found {
 	state := w.setState(WorkerPreparing)
 	x.announce(w)
 	// D1(await): announce, then look once more. Pairs with D1(push) for items. For the end it pairs with D1(finish) and
-	// with the exchanges in forks.end and publishEnd.
+	// with the exchanges in forks.endTaken and future.publishEnd.
 	next := x.findLast(w)
 	if next.it == nil && !x.isOver() {
 		w.sleepInWait()

@@ -7,6 +7,7 @@ import (
 	"github.com/magpie-go/magpie/deque"
 	"github.com/magpie-go/magpie/executor/internal/enum"
 	"github.com/magpie-go/magpie/executor/internal/lane"
+	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
@@ -347,7 +348,11 @@ func (w *Worker) init(ex *core, i int) {
 		ex.lanes.Init(&w.lane, i, ex.alone && i == 0)
 	}
 	w.inner = loopFor(w)
-	w.search.thief = ex.policy.Attach(thiefHost{w})
+	host := policy.Host(thiefHost{w})
+	if ex.attached.host != nil {
+		host = ex.attached.host(w, host)
+	}
+	w.search.thief = ex.policy.Attach(host)
 	if w.isSpare() {
 		w.setState(WorkerThreadless)
 	}
@@ -416,7 +421,7 @@ func (w *Worker) publishCounts() {
 }
 
 // publishCountsBefore publishes the counts of a worker without its next item, which it has counted. The item may turn
-// out to be no task, see uncount, and counters never decrease.
+// out to be no task, see JobRun.Uncount, and counters never decrease.
 func (w *Worker) publishCountsBefore() {
 	w.counts.items--
 	w.publishCounts()

@@ -218,7 +218,7 @@ func (r *runState) fitTask(i uint32) {
 	t.join.Arm(max(1, r.plan.Join[i])) // sources are submitted, not counted down: their counters are never read
 }
 
-// beginWithSources begins a run in which each source is an item of its own from the beginning (Options.Verbatim). It
+// beginWithSources begins a run in which each source is an item of its own from the beginning (JobRun.Verbatim). It
 // returns the first.
 func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
 	sources := r.plan.Sources

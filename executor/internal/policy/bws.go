@@ -25,12 +25,12 @@ func newBWS(m Machine, o Options, s standIn) Policy {
 // microseconds, so the thief looks at one attempt of several.
 func (s *standIn) giveCore(t *mbwsThief, victim int) bool {
 	switch {
-	case t.h.Preempted(victim, SameCPU):
-	case !s.clock || t.failed%clockInterval != 0 || !t.h.Preempted(victim, StoppedClock):
+	case t.threads.Preempted(victim, SameCPU):
+	case !s.clock || t.failed%clockInterval != 0 || !t.threads.Preempted(victim, StoppedClock):
 		return false
 	case s.pull:
-		return t.h.Pull(victim)
+		return t.threads.Pull(victim)
 	}
-	t.h.YieldTo(victim)
+	t.threads.YieldTo(victim)
 	return true
 }

@@ -117,18 +117,22 @@ type Host interface {
 	Pause(n int)
 	// Yield offers the core to other threads.
 	Yield()
-	// Preempted reports whether the thread of a victim that runs items seems to have no core, by the given sign. Only
-	// policies that need the sign call it, see Row.Needs.
-	Preempted(victim int, sign Sign) bool
-	// YieldTo offers the core to other threads, because a victim is preempted.
-	YieldTo(victim int)
-	// Pull moves the thread of a victim to the worker's CPU and gives that CPU up. It reports whether it did: the
-	// system may refuse, and a thread is not moved often. Only policies that need it call it.
-	Pull(victim int) bool
 	// Items returns a number that grows by one or more with each item that the worker runs.
 	Items() uint64
 	// Nanotime returns a clock's time, in nanoseconds.
 	Nanotime() int64
+}
+
+// A PeerHost is a Host for the policies that ask about other workers' threads, see Row.Needs.
+type PeerHost interface {
+	Host
+	// Preempted reports whether the thread of a victim that runs items seems to have no core, by the given sign.
+	Preempted(victim int, sign Sign) bool
+	// YieldTo offers the core to other threads, because a victim is preempted.
+	YieldTo(victim int)
+	// Pull moves the thread of a victim to the worker's CPU and gives that CPU up. It reports whether it did: the
+	// system may refuse, and a thread is not moved often.
+	Pull(victim int) bool
 }
 
 // A Sign is how a thief can tell that another worker's thread has no core.

@@ -65,6 +65,7 @@ func (p *mbws) WakeAll() { p.wakeAll() }
 func (p *mbws) Attach(h Host) Thief {
 	t := &mbwsThief{p: p, h: h, id: h.ID()}
 	t.watch = p.watches(t)
+	t.threads, _ = h.(PeerHost)
 	p.peers[t.id] = t
 	return t
 }
@@ -72,14 +73,15 @@ func (p *mbws) Attach(h Host) Thief {
 type mbwsThief struct {
 	p *mbws
 	deaf
-	watch  watch
-	h      Host
-	id     int
-	failed int // the steal counter, n in the document
-	_      pad.Line
-	wishes xatomic.Int32  // the wake-up counter, c in the document
-	status xatomic.Uint32 // an mbwsStatus
-	_      pad.Line
+	watch   watch
+	h       Host
+	threads PeerHost // the same, under policies with a standIn
+	id      int
+	failed  int // the steal counter, n in the document
+	_       pad.Line
+	wishes  xatomic.Int32  // the wake-up counter, c in the document
+	status  xatomic.Uint32 // an mbwsStatus
+	_       pad.Line
 }
 
 // A watch decides which thief stays awake while a run is in progress.
