@@ -19,13 +19,14 @@
 //
 // # Loops
 //
-//	go run . -bench loops [-ms 0.1,1,5,20] [-callers main,main8,handler,handler8] [-workers 2] [-rounds 3]
+//	go run . -bench loops [-ms 0.1,1,5,20] [-callers main,handler,client8] [-workers 2] [-rounds 3]
 //
 // A loop is what a program does with the rows of an image, the blocks of a file, the lines of a log, the packages of a
 // program, or ten calls for an answer. Those whose names end in -alloc, and types, allocate for each item. A size is
 // the milliseconds that one thread took on the machine that perMS in the table is from: the work is the same
 // everywhere. It is called from the main goroutine, from eight goroutines, and from handlers of HTTP for one and for
-// eight clients that pause for a millisecond between requests. What is timed is the loop alone, not the request.
+// eight clients that pause for a millisecond between requests. What is timed is the loop alone. With client8 it is the
+// request: goroutines of eight handlers wait for a P before the loop begins, and callers of an executor after that.
 //
 // All rivals of a loop are in one process and have the same data. They take turns by blocks, each with GOMAXPROCS as at
 // the start of a program, and with an executor of its own: one that is open raises GOMAXPROCS for goroutines too. In a

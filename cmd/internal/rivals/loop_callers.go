@@ -14,14 +14,24 @@ import (
 type loopCaller struct {
 	name, doc string
 	atOnce    int
-	handler   bool
+	clock     loopClock
 }
 
+// A loopClock says where the times of calls are taken.
+type loopClock int
+
+const (
+	aroundCall    loopClock = iota // there are no requests
+	insideHandler                  // around the call in a handler of HTTP
+	atClient                       // from the request to its answer
+)
+
 var loopCallers = []loopCaller{
-	{"main", "the main goroutine, one call after the other", 1, false},
-	{"main8", "eight goroutines that do the same", 8, false},
-	{"handler", "a handler of HTTP, whose client pauses for a millisecond between requests", 1, true},
-	{"handler8", "the same with eight clients", 8, true},
+	{"main", "the main goroutine, one call after the other", 1, aroundCall},
+	{"main8", "eight goroutines that do the same", 8, aroundCall},
+	{"handler", "a handler of HTTP, whose client pauses for a millisecond between requests", 1, insideHandler},
+	{"handler8", "the same with eight clients", 8, insideHandler},
+	{"client8", "as handler8, and what is timed is the whole of a request, by its client", 8, atClient},
 }
 
 // clientPause is the time between the answer to a client and its next request.
@@ -41,8 +51,8 @@ func (c *loopCaller) block(run loopFunc, works []loopWork, want uint64, d time.D
 	for i := range calls {
 		calls[i] = func(checked bool) (time.Duration, error) { return works[i].call(run, checked, want) }
 	}
-	if c.handler {
-		stop := overHTTP(calls)
+	if c.clock != aroundCall {
+		stop := overHTTP(calls, c.clock)
 		defer stop()
 	}
 	times := make([][]time.Duration, c.atOnce)
@@ -109,9 +119,8 @@ func atOnce(n int, f func(i int) error) error {
 	return <-errs
 }
 
-// overHTTP replaces calls with requests to a server whose handler makes them. The times are those of the loops in the
-// handler, without the way there. stop ends the server.
-func overHTTP(calls []loopCall) (stop func()) {
+// overHTTP replaces calls with requests to a server whose handler makes them. stop ends the server.
+func overHTTP(calls []loopCall, clock loopClock) (stop func()) {
 	made := append([]loopCall(nil), calls...)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		i, err := strconv.Atoi(r.FormValue("caller"))
@@ -129,6 +138,7 @@ func overHTTP(calls []loopCall) (stop func()) {
 	for i := range calls {
 		calls[i] = func(checked bool) (time.Duration, error) {
 			time.Sleep(clientPause)
+			asked := time.Now()
 			answer, err := s.Client().Get(fmt.Sprintf("%s?caller=%d&checked=%t", s.URL, i, checked))
 			if err != nil {
 				return 0, err
@@ -140,6 +150,9 @@ func overHTTP(calls []loopCall) (stop func()) {
 			}
 			if err != nil {
 				return 0, err
+			}
+			if clock == atClient {
+				return time.Since(asked), nil
 			}
 			ns, err := strconv.ParseInt(string(text), 10, 64)
 			return time.Duration(ns), err
