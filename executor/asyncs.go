@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"context"
+
 	"github.com/magpie-go/magpie/internal/left"
 	"github.com/magpie-go/magpie/internal/xsync"
 )
@@ -107,3 +109,10 @@ func (a *asyncs) Flush(w *Worker) { a.Leave(w) }
 
 // Release implements Hooks.
 func (a *asyncs) Release() {}
+
+// standFor makes r, which is zero, the run that stands for work of a feature of ex.
+func (r *JobRun) standFor(ex *core, j Job) {
+	r.core, r.endless, r.job = ex, true, j
+	r.ctx = &r.own
+	r.own.owner, r.own.parent = r, context.Background() // for Yield
+}

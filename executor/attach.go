@@ -36,6 +36,10 @@ type attachments struct {
 	asleep []func(w *Worker, able bool)
 	awake  workerCalls
 
+	// Another thread has found that a worker can run no items for a while, or again: its task blocks without Blocking.
+	// The worker does not know. A spare is called up before, and let go afterwards, as in Blocking.
+	silent, heard plainCalls
+
 	// The item.
 	admits []func(w *Worker, it *Item) bool             // for bounded runs; false: not now, the feature has taken the item
 	held   []func(w *Worker, of *Run, only *Item) *Item // see takeHeld

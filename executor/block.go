@@ -32,9 +32,6 @@ func (ex *core) block(e ending) {
 	}
 }
 
-// endsForgotten says that the garbage collector ends promises that nothing refers to.
-const endsForgotten = true
-
 // giveWay is where a model program lets other threads go on.
 func giveWay() {}
 

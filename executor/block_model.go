@@ -24,9 +24,6 @@ func (ex *core) block(e ending) {
 	})
 }
 
-// endsForgotten is not set: the model has no garbage collector.
-const endsForgotten = false
-
 // giveWay lets other threads go on: a thief that may not sleep would run for ever.
 func giveWay() { osthread.Yield() }
 

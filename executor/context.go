@@ -12,7 +12,7 @@ import (
 	"github.com/magpie-go/magpie/internal/xsync"
 )
 
-// executorKey is the key for which the context of a task has the task's executor.
+// executorKey is the key under which the context of a task holds the task's executor.
 type executorKey struct{}
 
 // A taskContext is the context that tasks are given. It is part of their Run or Future. It gets a standard context

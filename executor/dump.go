@@ -119,3 +119,10 @@ func (ex *executor) runsInProgress() []*Run {
 	defer ex.mu.Unlock()
 	return ex.listRuns()
 }
+
+// waiting returns the number of tasks that hold no worker, and has no effect on the run.
+func (r *Run) waiting() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.body.progress().Waiting
+}

@@ -4,17 +4,12 @@ package executor
 
 // The smallest numbers with which every path is still taken.
 const (
-	enoughPublic     = 4
-	defaultSpares    = 2
-	maxBatch         = 4
-	inboxLooks       = 1
-	inboxPause       = 1
-	maxStoredBatches = 1
-	patientTurns     = 0
-	maxInGo          = 1
-	lookInterval     = 0 // the model knows no time
-	turnLooks        = 1
-	maxUnneeded      = 1
-	siteRoom         = 2
-	minSweep         = 1
+	enoughPublic  = 4
+	defaultSpares = 2
+	maxUnneeded   = 1
+	siteRoom      = 2
+	minSweep      = 1
 )
+
+// endsForgotten is not set: the model has no garbage collector.
+const endsForgotten = false

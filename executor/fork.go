@@ -57,9 +57,9 @@ func Fork[A, R any](scope *Scope, fn func(*Scope, A) R, arg A) Forked[A, R] {
 	}()
 }
 
-// forkSlowly is Fork if there is demand or forks are pushed at once, for a fork of another type than the one before,
-// for the first of a scope or in a block of the stack, while the scope has children, and where no call is left. here is
-// that of Fork.
+// forkSlowly is Fork in all other cases: if there is demand, if forks are pushed at once, if the fork has another type
+// than the one before, if it is the first of its scope or the first in a block of the stack, while the scope has
+// children, and if no call is left. here is that of Fork.
 //
 //go:noinline
 func forkSlowly[A, R any](s *Scope, fn func(*Scope, A) R, arg A, here uintptr) Forked[A, R] {

@@ -111,7 +111,7 @@ func (f *future) home() any { return f.ex }
 // leader implements canceller.
 func (f *future) leader() *Run { return nil }
 
-// noticeContext cancels f, of which no worker comes upon the context, if that has ended or abort was called.
+// noticeContext cancels f if its context has ended, or abort was called: no worker comes to look for f.
 func (f *future) noticeContext() {
 	defer f.ctx.contain()
 	_ = f.ctx.Err()

@@ -148,3 +148,11 @@ func (x *futureWait) findLast(*Worker) found { return found{} }
 
 // withdraw implements awaited.
 func (x *futureWait) withdraw(*Worker) {}
+
+// runOnly runs item it on top of the item that waits for it, and no item that it pushes.
+func (w *Worker) runOnly(it *Item) {
+	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
+	w.waits.nested++
+	defer func() { w.waits.nested-- }()
+	w.runOne(it)
+}

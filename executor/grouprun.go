@@ -279,3 +279,13 @@ func (r *groupRun) Fail(w *Worker, it *Item, err error) *Item {
 
 // Release implements Hooks.
 func (r *groupRun) Release() {}
+
+// launchEmpty is launch for a job whose items come later. The item that its Begin returns only says which body they are
+// of: it is not made available.
+func (ex *core) launchEmpty(ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool) *Run {
+	r, first := ex.prepare(ctx, of, j, w, parent, tries)
+	if first != nil {
+		r.entrust(w)
+	}
+	return &r.Run
+}

@@ -163,7 +163,15 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 	return g.trial
 }
 
-// afterGuest is called after the guest has left that waits for e. If *returned is false, a task has called Goexit, and
+// keepUnlessEnded is keep unless w, the calling worker, alone has run items of r, and has ended it. Otherwise another
+// thread may be about to end r, or have met an item of it. left says that w has given items of r away.
+func (r *Run) keepUnlessEnded(w *Worker, left bool) {
+	if left || !r.over.Load() || !r.isOnlyOf(w) {
+		r.keep()
+	}
+}
+
+// afterGuest is called when the guest that waits for e has left. If *returned is false, a task has called Goexit, and
 // the caller's deferred calls come after the end of e too.
 func (ex *executor) afterGuest(e ending, returned *bool) {
 	if *returned {

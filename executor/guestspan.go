@@ -13,11 +13,12 @@ const (
 	// longer run goes on without the guest, on the workers' own threads.
 	callerSpan = 100 * time.Microsecond
 
-	// quietSpan is how long the typical run takes at most whose guest may be quiet.
+	// quietSpan bounds the runs whose guests may be quiet: where a run without a quiet guest typically takes longer, no
+	// guest is quiet.
 	quietSpan = callerSpan / 2
 
-	// withheldSpan is how long the typical Group or Async takes at most, beside one that tells a worker of its
-	// functions, that may withhold them: a few times as long as it takes to wake the threads.
+	// withheldSpan bounds what is withheld: where a Group or Async that tells a worker of its functions at once typically
+	// takes longer, none is. It is a few times as long as it takes to wake the threads.
 	withheldSpan = 5 * callerSpan
 
 	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed,

@@ -145,9 +145,9 @@ func (w *Worker) exitNested(o outer) {
 	}
 }
 
-// pollAgain has the worker poll before its next item if a poll has come since the item with that number: while the
-// worker ran items on top of another. It did not look at the injector then. If all polls came there, it never would.
-// pollAgain reports whether one has come.
+// pollAgain makes up for a poll that has come since the item with that number, while the worker ran items on top of
+// another: it did not look at the injector there. The worker polls before its next item. Otherwise a worker all of whose
+// polls come there would never look. pollAgain reports whether one has come.
 func (c *counts) pollAgain(since uint64) bool {
 	if c.items/pollInterval == since/pollInterval {
 		return false
@@ -174,14 +174,6 @@ func (w *Worker) runWithin(r *Run, only *Body, it *Item) {
 	for ; it != nil; it = w.pop() {
 		w.inner.run(w, it)
 	}
-}
-
-// runOnly runs item it on top of the item that waits for it, and no item that it pushes.
-func (w *Worker) runOnly(it *Item) {
-	defer w.exitNested(w.enterNested(w.waits.run, w.waits.mark, w.waits.only))
-	w.waits.nested++
-	defer func() { w.waits.nested-- }()
-	w.runOne(it)
 }
 
 // popSunk takes an item for which is returns true from the lane of an inline worker, also from below the wait's mark:

@@ -215,7 +215,7 @@ func (r *JobRun) Finish(failures ...error) {
 	r.stopFollowers()
 }
 
-// conclude is the rest of Finish.
+// conclude frees the body and publishes the end of the run. Finish defers it: a task may call Goexit meanwhile.
 func (r *JobRun) conclude(body *Body) {
 	// Before the end is published, so that a caller that runs the job again finds the body free.
 	body.release()
@@ -228,7 +228,8 @@ func (r *JobRun) conclude(body *Body) {
 }
 
 // endLone is Finish for a run without failures, if the run is lone and no worker but w has run items of it. It reports
-// whether it has ended the run. The caller is on the thread of w, or on none if w is nil. It is the starter, w's guest.
+// whether it has ended the run. w is the calling worker, or nil. If endLone ends the run, the caller is its starter, as
+// the guest of w.
 //
 // Once such a run is forgotten, at most a context that it has given refers to it. Nobody asks for its progress, and
 // nobody is to be woken: its end needs no D1(finish).

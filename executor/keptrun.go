@@ -65,3 +65,26 @@ func (k *keptRun) leave() {
 	}
 	s.taken.Store(0)
 }
+
+// renew makes r, which is zero or over, ready for a start after which it may be lone. It returns false if r is over and
+// not lone. The caller is the starter, at the end of its wait.
+//
+// visited is not cleared. A helper of the next run may look at a lane in vain, and if the next guest is another worker's,
+// the run is not kept after it.
+func (r *Run) renew() bool {
+	if r.core == nil {
+		r.lone.Store(true)
+		r.ctx = &r.own
+		return true
+	}
+	if !r.lone.Load() || !r.over.Load() || r.err.Get() != nil {
+		return false
+	}
+	r.setContext(&r.own)   // first: a thread that has another context of r looks no further
+	r.of, r.job = nil, nil // a run that is kept must not keep the Executor reachable
+	r.cancelled, r.ended, r.gated = false, false, false
+	r.caller.renew()
+	r.own.renew()
+	r.over.Store(false)
+	return true
+}

@@ -17,16 +17,6 @@ func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Ru
 	return &r.Run
 }
 
-// launchEmpty is launch for a job whose items come later. The item that its Begin returns only says which body they are
-// of: it is not made available.
-func (ex *core) launchEmpty(ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool) *Run {
-	r, first := ex.prepare(ctx, of, j, w, parent, tries)
-	if first != nil {
-		r.entrust(w)
-	}
-	return &r.Run
-}
-
 // runFrom starts j for the Executor of, and waits for its end. here is the worker that the caller is on, see
 // workerHere.
 func (ex *core) runFrom(ctx context.Context, of any, j Job, here *Worker) error {

@@ -184,15 +184,15 @@ func (s *slots) use(w *Worker, b *Body) {
 // keep keeps the slots of the item being run, which is about to wait, until drop.
 func (s *slots) keep() { s.kept = append(s.kept, s.own) }
 
-// drop undoes keep. The worker turns back to the body of the item, if it is not there.
+// drop undoes keep. A worker that is in another body returns to that of the item next.
 func (s *slots) drop() {
 	last := len(s.kept) - 1
 	s.kept[last] = nil
 	s.kept = s.kept[:last]
 }
 
-// takeHeld takes an item that is held for want of a slot that the worker has, see attachments.takeHeld. Another worker
-// has held the one that the worker waits for.
+// takeHeld takes an item that is held for want of a slot that the worker has, see attachments.takeHeld. The item that the
+// worker waits for may be held, because another worker met it first.
 func (s *slots) takeHeld(of *Run, only *Item) *Item {
 	l := s.own
 	if of != nil {

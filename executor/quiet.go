@@ -175,7 +175,7 @@ const (
 // next says whether the guest of the run that begins now is quiet.
 func (t tempo) next() bool { return t.nextWithin(quietSpan) }
 
-// nextWithin is next where runs may be quiet that take most at most.
+// nextWithin is next for runs that may be quiet if loud ones typically take no longer than most.
 func (t tempo) nextWithin(most time.Duration) bool {
 	quiet, loud, count := t.load()
 	switch {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
@@ -98,38 +97,9 @@ func (r *Run) keep() {
 	}
 }
 
-// keepUnlessEnded is keep unless w, the calling worker, alone has run items of r, and has ended it. Otherwise another
-// thread may be about to end r, or have met an item of it. left says that w has given items of r away.
-func (r *Run) keepUnlessEnded(w *Worker, left bool) {
-	if left || !r.over.Load() || !r.isOnlyOf(w) {
-		r.keep()
-	}
-}
-
 // isOnlyOf reports whether no worker but w has run items of r.
 func (r *Run) isOnlyOf(w *Worker) bool {
 	return r.visited.Load() == w.bit() && len(w.core.workers()) <= 64
-}
-
-// renew makes r, which is zero or over, ready for a start after which it may be lone. It returns false if r is over and
-// not lone. The starter, at the end of its wait. What is left of visited costs the next run a look at a lane and, if
-// another worker has the next guest, its keeping.
-func (r *Run) renew() bool {
-	if r.core == nil {
-		r.lone.Store(true)
-		r.ctx = &r.own
-		return true
-	}
-	if !r.lone.Load() || !r.over.Load() || r.err.Get() != nil {
-		return false
-	}
-	r.setContext(&r.own)   // first: a thread that has another context of r looks no further
-	r.of, r.job = nil, nil // a run that is kept must not keep the Executor reachable
-	r.cancelled, r.ended, r.gated = false, false, false
-	r.caller.renew()
-	r.own.renew()
-	r.over.Store(false)
-	return true
 }
 
 // Done returns a channel that is closed at the end, see [Awaitable].
@@ -166,13 +136,6 @@ func (r *Run) noticeAbort() {}
 
 // home implements canceller.
 func (r *Run) home() any { return r.of }
-
-// standFor makes r, which is zero, the run that stands for work of a feature of ex.
-func (r *JobRun) standFor(ex *core, j Job) {
-	r.core, r.endless, r.job = ex, true, j
-	r.ctx = &r.own
-	r.own.owner, r.own.parent = r, context.Background() // for Yield
-}
 
 // leader implements canceller.
 func (r *JobRun) leader() *Run {
@@ -228,28 +191,6 @@ func repeats(err, ended, cause error, looks *int) bool {
 		return ok && (is.Is(ended) || is.Is(cause))
 	}
 	return errors.Is(err, ended) || errors.Is(err, cause)
-}
-
-// wraps reports whether part is in the tree of err.
-func wraps(err, part error) bool {
-	looks := maxLooks
-	var in func(error) bool
-	in = func(err error) bool {
-		if looks--; looks < 0 || err == nil {
-			return false
-		}
-		if isSame(err, part) || reflect.ValueOf(err).Comparable() && err == part {
-			return true
-		}
-		switch e := err.(type) {
-		case interface{ Unwrap() error }:
-			return in(e.Unwrap())
-		case interface{ Unwrap() []error }:
-			return slices.ContainsFunc(e.Unwrap(), in)
-		}
-		return false
-	}
-	return askError(func() bool { return in(err) })
 }
 
 // stop stops the run and those that follow it: it cancels the run's context with err and cause, and makes result part
@@ -440,13 +381,6 @@ func (r *Run) goForward(p Progress) Progress {
 		p.Left = p.Total - l.done - l.failed - l.skipped
 	}
 	return p
-}
-
-// waiting returns the number of tasks that hold no worker, and has no effect on the run.
-func (r *Run) waiting() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.body.progress().Waiting
 }
 
 // progress returns what the hooks of b tell, which may be nil. Where nobody has asked them, their panic is none of the

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"reflect"
 	"slices"
 )
 
@@ -116,4 +117,26 @@ func (f *fork) tellFailure() {
 	if f.err != nil {
 		r.fail(nil, f.err, false)
 	}
+}
+
+// wraps reports whether part is in the tree of err.
+func wraps(err, part error) bool {
+	looks := maxLooks
+	var in func(error) bool
+	in = func(err error) bool {
+		if looks--; looks < 0 || err == nil {
+			return false
+		}
+		if isSame(err, part) || reflect.ValueOf(err).Comparable() && err == part {
+			return true
+		}
+		switch e := err.(type) {
+		case interface{ Unwrap() error }:
+			return in(e.Unwrap())
+		case interface{ Unwrap() []error }:
+			return slices.ContainsFunc(e.Unwrap(), in)
+		}
+		return false
+	}
+	return askError(func() bool { return in(err) })
 }

@@ -26,6 +26,8 @@ func (s *sharing) attachTo(on *attachments) {
 	}
 	on.asleep = append(on.asleep, func(w *Worker, able bool) { partsOf(w).share.CountAsleep(able) })
 	on.awake.add(func(w *Worker) { partsOf(w).share.CountAwake() })
+	on.silent = append(on.silent, func() { s.Control().CountAsleep(false) })
+	on.heard = append(on.heard, func() { s.Control().CountAwake() })
 	on.meets = append(on.meets, func(w, victim *Worker) bool { return partsOf(w).share.Meet(victim.id) })
 	on.tried = append(on.tried, func(w, victim *Worker, o deque.Outcome) { partsOf(w).share.Tried(victim.id, o) })
 	on.leaves = append(on.leaves, func(w *Worker) bool { return partsOf(w).share.Leave() })
@@ -126,6 +128,9 @@ func (s sharedWorker) Blocks() bool { return s.w.waits.blocking }
 // BringForward implements hosting.Worker.
 func (s sharedWorker) BringForward() { s.w.bringForward() }
 
+// restSleep is of a worker that has given its processor up to others that share the machine.
+var restSleep = sleepKind{state: WorkerResting, apart: true}
+
 // Rest implements hosting.Worker.
 func (s sharedWorker) Rest(park func()) { s.w.asleep(&restSleep, park) }
 
@@ -133,7 +138,7 @@ func (s sharedWorker) Rest(park func()) { s.w.asleep(&restSleep, park) }
 func (s sharedWorker) Publish() { s.w.publishCounts() }
 
 // runShared runs items on a worker that shares the machine. The worker may rest before each item. Otherwise it does as
-// in runPolled or runPlain, whatever its lane is for.
+// runPolled or runPlain does, whichever its lane is for.
 func runShared(w *Worker, it *Item) {
 	share := &partsOf(w).share
 	returned := false

@@ -147,7 +147,7 @@ func (s *site[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
 	}
 }
 
-// takeIf is takeIf of all sites.
+// takeIf takes what is withheld and wanted of all sites, and calls show with it.
 func (t *sites[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
 	for i := range t {
 		t[i].takeIf(wanted, show)

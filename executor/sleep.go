@@ -16,7 +16,7 @@ type sleepKind struct {
 	// standIn and standDown tell the ledger of spares, one of which may stand in for the worker; nil: none may.
 	standIn, standDown func(*spares.Ledger)
 
-	apart bool // the account of workers that can run items is kept by the worker that calls asleep
+	apart bool // the caller of asleep counts the worker out and in itself, with its feature
 }
 
 var (
@@ -34,8 +34,6 @@ var (
 	standbySleep = sleepKind{state: WorkerStandby}
 	// threadlessSleep is of a worker before its thread looks for work, and when the thread ends.
 	threadlessSleep = sleepKind{state: WorkerThreadless}
-	// restSleep is of a worker that has given its processor up to others that share the machine.
-	restSleep = sleepKind{state: WorkerResting, apart: true}
 )
 
 // asleep calls park, in which the worker is away. A worker in Blocking that sleeps in a wait is counted out already.

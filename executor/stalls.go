@@ -11,7 +11,7 @@ import (
 // silence is what an executor knows of its tasks that block without Blocking.
 type silence struct {
 	watch stalls.Watch
-	times xatomic.Tell64 // how often a task was found to
+	times xatomic.Tell64 // how often a task was found to sleep outside Blocking
 }
 
 // A stallHost shows an executor to the watch for tasks that block without saying so. It implements stalls.Host.
@@ -21,7 +21,7 @@ type silence struct {
 // there is a spare too many for a moment.
 type stallHost struct{ ex *executor }
 
-// init prepares no watch if there is no spare to call up, or nothing is to be added to the paper.
+// init prepares no watch if there is no spare to call up, nor with Experiment.Verbatim.
 func (s *silence) init(ex *executor) {
 	if ex.inline == nil && ex.cfg.Spares > 0 && !ex.cfg.Threads.OnlyBlocking && !ex.cfg.chosen.Verbatim {
 		s.watch.Init(stallHost{ex})
@@ -32,7 +32,7 @@ func (s *silence) attachTo(on *attachments) {
 	if s.watch.IsSet() { // not in a model, which has no kernel to ask
 		on.running.add(func(*Worker) { s.watch.Wake() })
 		on.submitted = append(on.submitted, s.watch.Submitted)
-		on.sharesLanes = true // no thread could share a worker's lane later, while a task sleeps: see stallHost
+		on.sharesLanes = true // no thread could share a worker's lane later, while a task sleeps: see protocol/stalls.md
 	}
 }
 
@@ -74,16 +74,12 @@ func (h stallHost) Sleeps(worker int) {
 	partsOf(h.ex.roster[worker]).silent.Store(1)
 	h.ex.silence.times.Add(1)
 	h.ex.spares.Block()
-	if of := h.ex.sharing.Sharing; of != nil {
-		of.Control().CountAsleep(false) // after a spare was called up, as in Blocking
-	}
+	h.ex.attached.silent.make()
 }
 
 // Wakes implements stalls.Host.
 func (h stallHost) Wakes(worker int) {
-	if of := h.ex.sharing.Sharing; of != nil {
-		of.Control().CountAwake()
-	}
+	h.ex.attached.heard.make()
 	h.ex.spares.Unblock()
 	partsOf(h.ex.roster[worker]).silent.Store(0)
 }

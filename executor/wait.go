@@ -68,10 +68,10 @@ func (w *Worker) sleepFor(x awaited) found {
 	return next
 }
 
-// An ending is a run or future that block waits for.
+// An ending is what a caller on no worker waits for: the end of a run or future, or a state of a run.
 type ending interface {
 	isOver() bool
-	await() // waits for the end on a channel
+	await() // waits on a channel
 }
 
 // A vigil is what a worker keeps while it waits inside a task: the looks at other workers that have found no item for
