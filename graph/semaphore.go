@@ -123,8 +123,8 @@ func (l limit) take(it *executor.Item, r *runState) (taken, put bool) {
 	l.putAside(aside{item: it, need: l.need}, r)
 	l.mu.Unlock()
 	run.HeldUp() // the task may have been woken by now, and its run be over
-	// D1(limit): put the task aside, then look whether the run is stopped. Pairs with D1(stop): stop the run, then look
-	// for tasks that are put aside.
+	// D1(aside): put the task aside, then look whether the run is stopped. Pairs with D1(flush): stop the run, then
+	// look for tasks that are put aside.
 	if r.Stopped() && l.withdraw(it, r) {
 		run.GoesOn()
 		return false, false
@@ -255,7 +255,7 @@ func (s *Semaphore) flush(r *runState) {
 	each(mine, woken.inject)
 }
 
-// OnStop implements executor.Hooks. D1(stop): see take.
+// OnStop implements executor.Hooks. D1(flush): see take.
 func (r *runState) OnStop() {
 	defer r.endStopped()
 	all := r.semaphores.Load()
