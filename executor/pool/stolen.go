@@ -11,7 +11,7 @@ import (
 // A thief moves tasks in two steps, and between these they are in no queue. A drainer that looks at all queues one
 // after the other, and finds each of them empty, may so have missed tasks that were moving, and must not leave: the
 // others might need it. It therefore looks at the numbers of moves as well. No task is left outside its own drainer's
-// hands if no move was in progress during the look.
+// hands if no move was in progress during the look: P2 of executor/protocol/pool.md.
 type stolen struct {
 	queues []stolenQueue
 	victim func(q *stolen, d *drainer) int
@@ -90,7 +90,7 @@ func (q *stolen) take(d *drainer) (int, outcome) {
 // steal moves tasks to d's queue, which is empty, and takes one of them. If all tasks of a thief went to its queue
 // first, two thieves could take the last task from each other for ever.
 func (q *stolen) steal(d *drainer) (number int, got outcome) {
-	// D1(look): read the moves ended, look at the queues, read the moves begun. Pairs with D1(move).
+	// P2(look): read the moves ended, look at the queues, read the moves begun. Pairs with P2(move).
 	ended := q.ended.Load()
 	index := q.victim(q, d)
 	if index < 0 {
@@ -102,7 +102,7 @@ func (q *stolen) steal(d *drainer) (number int, got outcome) {
 		}
 		return 0, none
 	}
-	// D1(move): count the move, then take the tasks away. A look that misses them sees the count.
+	// P2(move): count the move, then take the tasks away. A look that misses them sees the count.
 	q.begun.Add(1)
 	number, n := q.move(&q.queues[index], &q.queues[d.index], d)
 	q.ended.Add(1)

@@ -250,17 +250,17 @@ func TestNestedModuleRuleBites(t *testing.T) {
 }
 
 func TestTags(t *testing.T) {
+	var wrong []string
 	packages := byProtocol(t)
-	for _, dir := range []string{"deque", "notifier", "executor", "internal/park"} {
-		t.Run(dir, func(t *testing.T) {
-			all := ""
-			if dir != "internal/park" {
-				all = text(protocol(t, dir))
-			}
-			wrong := tags(packages[dir], all)
-			require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
-		})
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		if files := packages[dir]; slices.Contains(protocols, dir) {
+			pages := protocol(t, dir)
+			wrong = slices.Concat(wrong, tags(files, text(pages)), rows(files, pages))
+		} else {
+			wrong = append(wrong, stray(files)...)
+		}
 	}
+	require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
 }
 
 func TestTagsRuleBites(t *testing.T) {

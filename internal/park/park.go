@@ -2,6 +2,7 @@
 //
 // On Linux a [Parker] sleeps on a futex. Elsewhere, and under the build tag magpie_portable_park, it sleeps on a
 // sync.Cond. Both sit behind the same word protocol, so the same tests run on both.
+// PROTOCOL.md of package notifier tells its obligation, L1.
 package park
 
 import "github.com/magpie-go/magpie/internal/xatomic"
@@ -25,7 +26,7 @@ const (
 
 // Park takes a permission, and sleeps until there is one. Owner only.
 func (p *Parker) Park() {
-	// P1(park): parked is written before the kernel compares the word. So an Unpark either changes the word before the
+	// L1(park): parked is written before the kernel compares the word. So an Unpark either changes the word before the
 	// comparison, and the wait returns at once, or finds parked and wakes the owner. If the word is notified already,
 	// the permission is there.
 	p.word.CompareAndSwap(empty, parked)
@@ -45,14 +46,14 @@ func (p *Parker) TryPark() bool {
 // will sleep. Any thread; but the owner must have begun its Park, or a Park must follow for certain. What is before the
 // Unpark happens before Recall's return.
 func (p *Parker) Recall() bool {
-	// P1(recall): parked, so that the next Unpark wakes the owner. A permission that came before Park's first look is
+	// L1(recall): parked, so that the next Unpark wakes the owner. A permission that came before Park's first look is
 	// taken back too: Park then finds parked, and sleeps.
 	return p.word.Load() == notified && p.word.CompareAndSwap(notified, parked)
 }
 
 // Unpark gives the permission. Two calls before a Park give one. Any thread.
 func (p *Parker) Unpark() {
-	// P1(unpark): see Park.
+	// L1(unpark): see Park.
 	if p.word.Swap(notified) == parked {
 		p.wake(&p.word)
 	}
