@@ -12,7 +12,7 @@ import (
 // section 3). Indices begin at the array's first slot. When the owner finds the deque empty, they go back there, and a
 // new round begins. A tag beside the index of the top tells the rounds apart. The slots below the top are not used
 // until the next round, so a Push may be refused while most of the array is free. One thing is different from the
-// paper: a thief claims an item before it reads the slot, see PROTOCOL.md.
+// paper: a thief claims an item before it reads the slot, see protocol/abp.md.
 //
 // A push costs one locked instruction, a pop one, and three for the last item. The deque keeps no pointer that was
 // popped or stolen alive.

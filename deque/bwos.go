@@ -4,7 +4,7 @@ package deque
 // top. It must not be copied.
 //
 // It is the last-in-first-out variant of Wang and others (BWoS: Formally Verified Block-based Work Stealing for
-// Parallel Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5). PROTOCOL.md tells the
+// Parallel Processing, OSDI 2023), after stdexec's bwos_lifo_queue (commit e92245d5). protocol/bwos.md tells the
 // differences. The owner works in one block, where it needs no atomic operation. Thieves work in the oldest of the
 // other blocks. So owner and thieves meet only when the owner goes from one block to the next. The price is that
 // thieves see nothing of the owner's block: up to a block of items stays hidden, also while the owner runs something

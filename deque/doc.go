@@ -68,5 +68,6 @@
 // medians. Two cores tell nothing about many thieves at one deque; on machines with more cores, run wsbench deque
 // thieves.
 //
-// PROTOCOL.md beside this file has the algorithms, their invariants, and the properties that are not guaranteed.
+// PROTOCOL.md beside this file, and the pages that it lists, have the algorithms, their invariants, and the properties
+// that are not guaranteed.
 package deque

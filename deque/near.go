@@ -14,7 +14,7 @@ type Near[T any] struct {
 	// Plain on purpose: the race detector checks the claim.
 	cells []xatomic.Plain[*T]
 	next  uint // one past the newest item
-	low   uint // I1: cells low … next-1 are the owner's
+	low   uint // I41: cells low … next-1 are the owner's
 	_     pad.Line
 
 	asked xatomic.Uint32 // requests not yet answered; added by thieves, subtracted by the owner

@@ -35,7 +35,7 @@ type padWS[T any] struct {
 	newest xatomic.Int64 // number of the owner's block; written by the owner
 	_      pad.Line
 
-	oldest xatomic.Int64 // I7: all blocks below are exhausted; moved up by compare-and-swap
+	oldest xatomic.Int64 // I47: all blocks below are exhausted; moved up by compare-and-swap
 	_      pad.Line
 }
 

@@ -51,13 +51,13 @@ func (d *padWS[T]) advance() bool {
 		return false
 	}
 	b := d.block(n)
-	// I5: b is exhausted, or was left downwards: nothing in it can be claimed. But a claimed item may not be copied
+	// I45: b is exhausted, or was left downwards: nothing in it can be claimed. But a claimed item may not be copied
 	// yet: a thief that found the next lap's item in its place would take that one.
 	if !b.isQuiet() {
 		d.counts.Copying++
 		return false
 	}
-	d.here.grant.Store(d.epoch | padWord(d.size)) // P2, I4: delegation ends
+	d.here.grant.Store(d.epoch | padWord(d.size)) // P2, I44: delegation ends
 	d.settle(n, b, b.begin())
 	d.next = 0
 	d.newest.Store(n)
@@ -88,7 +88,7 @@ func (d *padWS[T]) retreat() bool {
 		}
 	}
 	// A block may be exhausted above one that is not: a thief with an old number comes to a newer block in its place
-	// (I7). So the owner looks at all of them.
+	// (I47). So the owner looks at all of them.
 	for k := d.number - 1; k >= d.oldest.Load(); k-- {
 		b := d.block(k)
 		if padIndex(b.claim.Load()) == d.size {

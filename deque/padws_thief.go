@@ -81,7 +81,7 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 	for range len(d.blocks) + 1 {
 		k := d.oldest.Load()
 		b := d.block(k)
-		// What is granted may be claimed wherever the owner is: in a block above the owner's nothing is (I5).
+		// What is granted may be claimed wherever the owner is: in a block above the owner's nothing is (I45).
 		if s, g := b.claim.Load(), b.grant.Load(); isGranted(s, g) {
 			return padFind[T]{b, s, g, k}, Stolen
 		}
@@ -96,7 +96,7 @@ func (d *padWS[T]) find() (padFind[T], Outcome) {
 				d.ask()
 				return padFind[T]{}, Empty
 			}
-			d.oldest.CompareAndSwap(k, k+1) // I7; if it fails, another thread has done it
+			d.oldest.CompareAndSwap(k, k+1) // I47; if it fails, another thread has done it
 			continue
 		}
 		g := b.grant.Load()

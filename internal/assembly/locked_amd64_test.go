@@ -38,8 +38,8 @@ func probed(t *testing.T) map[string][]string {
 }
 
 // TestLockedInstructions checks the cost of the owner's pushes and pops. The table has, for each function, the paths
-// from its beginning to a return: each is the sequence of locked instructions and calls on it. The deque's PROTOCOL.md
-// says for each kind which it needs.
+// from its beginning to a return: each is the sequence of locked instructions and calls on it. The page
+// deque/protocol/queue.md says for each kind which it needs.
 func TestLockedInstructions(t *testing.T) {
 	code := probed(t)
 	costs := map[string][]string{

@@ -289,7 +289,7 @@ func TestCitations(t *testing.T) {
 			tests[f.dir()][name] = true
 		}
 	}
-	for _, dir := range []string{"deque", "notifier", "executor"} {
+	for _, dir := range protocols {
 		require.NotEmpty(t, tests[dir])
 		wrong := citations(dir, protocol(t, dir), tests)
 		require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))

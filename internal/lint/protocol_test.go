@@ -2,6 +2,8 @@ package lint
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -129,8 +131,12 @@ func stray(files []*file) (wrong []string) {
 	return wrong
 }
 
-// protocols are the folders with a protocol whose tags the module's comments cite.
+// protocols are the folders with a protocol whose tags the module's comments cite. That of clusters is of a module of
+// its own.
 var protocols = []string{"deque", "executor", "notifier"}
+
+// withCluster are the folders with a protocol, whatever its module.
+var withCluster = append([]string{"executor/cluster"}, protocols...)
 
 // byProtocol returns the module's files but tests, by the folder whose protocol tells their tags. The executor's tells
 // those of all layers on it, the notifier's those of the parkers on which its waiters sleep.
@@ -157,7 +163,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 )
 
-// links: the pages and headings that a page refers to exist. read returns a file's text.
+// links: the pages and headings that a page refers to exist. read returns a file's text, of a folder something, or "".
 func links(p page, read func(rel string) string) (wrong []string) {
 	for _, m := range link.FindAllStringSubmatch(p.text, -1) {
 		to := p.text
@@ -185,8 +191,11 @@ func anchor(heading string) string {
 func brokenLinks(t *testing.T, pages []page) (wrong []string) {
 	for _, p := range pages {
 		wrong = append(wrong, links(p, func(rel string) string {
-			if !exists(filepath.Join(root, filepath.FromSlash(rel))) {
+			switch info, err := os.Stat(filepath.Join(root, filepath.FromSlash(rel))); {
+			case err != nil:
 				return ""
+			case info.IsDir():
+				return rel
 			}
 			return read(t, rel)
 		})...)
@@ -195,32 +204,75 @@ func brokenLinks(t *testing.T, pages []page) (wrong []string) {
 }
 
 func TestProtocolLinks(t *testing.T) {
-	for _, dir := range []string{"deque", "notifier", "executor"} {
+	for _, dir := range withCluster {
 		wrong := brokenLinks(t, protocol(t, dir))
 		require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
 	}
 }
 
-// most is how many lines the page of the executor's kernel may have.
+// most is how many lines a page may have.
 const most = 500
 
-// TestProtocolPages: the pages of the executor's protocol number their invariants together.
-func TestProtocolPages(t *testing.T) {
-	pages := protocol(t, "executor")
-	kernel := pages[0]
-	require.Equal(t, "executor/PROTOCOL.md", kernel.path)
-	require.LessOrEqual(t, strings.Count(kernel.text, "\n"), most, kernel.path)
-	for _, p := range pages[1:] {
-		require.Contains(t, kernel.text, "]("+strings.TrimPrefix(p.path, "executor/")+")", kernel.path)
+// outline: the first page refers to the others, and none is longer than most.
+func outline(dir string, pages []page) (wrong []string) {
+	for i, p := range pages {
+		if n := strings.Count(p.text, "\n"); n > most {
+			wrong = append(wrong, fmt.Sprintf("%s: %d lines, of at most %d: split it", p.path, n, most))
+		}
+		if i > 0 && !strings.Contains(pages[0].text, "]("+strings.TrimPrefix(p.path, dir+"/")+")") {
+			wrong = append(wrong, fmt.Sprintf("%s: %s does not refer to it", p.path, pages[0].path))
+		}
 	}
-	wrong := slices.Concat(once(pages), undefined(pages))
+	return wrong
+}
+
+// TestProtocolPages: the pages of a protocol are short, its PROTOCOL.md refers to all, and they number their
+// obligations and invariants together. No page belongs to no protocol.
+func TestProtocolPages(t *testing.T) {
+	var wrong, known []string
+	for _, dir := range withCluster {
+		pages := protocol(t, dir)
+		require.Equal(t, dir+"/PROTOCOL.md", pages[0].path)
+		wrong = slices.Concat(wrong, outline(dir, pages), once(pages), undefined(pages))
+		for _, p := range pages {
+			known = append(known, p.path)
+		}
+	}
 	require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+	require.ElementsMatch(t, known, protocolFiles(t))
+}
+
+// protocolFiles lists the pages of protocols in the tree, by their names.
+func protocolFiles(t *testing.T) (paths []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if strings.HasPrefix(d.Name(), ".") && name != root {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		rel = filepath.ToSlash(rel)
+		if d.Name() == "PROTOCOL.md" || path.Base(path.Dir(rel)) == "protocol" && path.Ext(rel) == ".md" {
+			paths = append(paths, rel)
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return paths
 }
 
 func TestProtocolRulesBite(t *testing.T) {
 	a, b := page{"p/A.md", "p", "# A\n\n**D1** and I2"}, page{"p/q/B.md", "p", "## I'm `it`, B\n\n**I2**, see "}
 	require.Empty(t, once([]page{a, b}))
 	require.NotEmpty(t, once([]page{a, b, a}))
+	require.Empty(t, outline("p", []page{{"p/P.md", "p", "[b](q/B.md)"}, b}))
+	require.NotEmpty(t, outline("p", []page{a, b}))
+	require.NotEmpty(t, outline("p", []page{{"p/P.md", "p", strings.Repeat("x\n", most+1)}}))
 	require.Empty(t, undefined([]page{a, b}))
 	require.NotEmpty(t, undefined([]page{a}))
 	code := []*file{parse(t, "p/x.go", "package p\n\n// D1(a): mine, then yours.\nvar x int\n")}
