@@ -273,6 +273,7 @@ func TestTagsRuleBites(t *testing.T) {
 		"a tag without a definition": {good, "**D1**"},
 		"a definition nobody cites":  {good, "**D1**, **P1**, **C7**"},
 		"a site that is gone":        {strings.Replace(good, "D1(b):", "the other:", 1), "D1 P1"},
+		"a partner that is gone":     {strings.Replace(good, "with D1(b).", "with D1(c): yours.", 1), "D1 P1"},
 		"one site of a pair":         {"package p\n\n// D1(a): mine, then yours.\nvar x int\n", "D1"},
 	} {
 		require.NotEmpty(t, check(c.src, c.protocol), name)

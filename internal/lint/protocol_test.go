@@ -78,7 +78,7 @@ func undefined(pages []page) (wrong []string) {
 }
 
 var (
-	named    = regexp.MustCompile(`\b[PDCGWRL][1-9][0-9]*\([^)]+\)`)
+	ofSite   = regexp.MustCompile(`\b[PDCGWRL][1-9][0-9]*\([^)]+\)`)
 	firstRow = regexp.MustCompile(`(?m)^\|([^|]*)\|`)
 	testedBy = regexp.MustCompile(`(?ms)^#+ Tested by$.*?(?:^#|\z)`)
 )
@@ -90,27 +90,26 @@ func rows(files []*file, pages []page) (wrong []string) {
 	for _, p := range pages {
 		body := testedBy.ReplaceAllString(p.text, "#")
 		for _, m := range firstRow.FindAllStringSubmatch(body, -1) {
-			for _, name := range named.FindAllString(m[1], -1) {
+			for _, name := range ofSite.FindAllString(m[1], -1) {
 				told[name] = true
 			}
 		}
-		for _, m := range site.FindAllStringSubmatch(body, -1) {
-			told[m[1]+"("+m[2]+")"] = true
+		for _, s := range sitesIn(body) {
+			told[s.String()] = true
 		}
 	}
 	has := make(map[string]bool)
 	for _, f := range files {
 		for _, comment := range f.comments() {
-			for _, m := range site.FindAllStringSubmatch(comment, -1) {
-				name := m[1] + "(" + m[2] + ")"
-				if has[name] = true; !told[name] {
-					wrong = append(wrong, fmt.Sprintf("%s: no page has a row for %s", f.path, name))
+			for _, s := range sitesIn(comment) {
+				if has[s.String()] = true; !told[s.String()] {
+					wrong = append(wrong, fmt.Sprintf("%s: no page has a row for %s", f.path, s))
 				}
 			}
 		}
 	}
 	for _, p := range pages {
-		for _, name := range named.FindAllString(p.text, -1) {
+		for _, name := range ofSite.FindAllString(p.text, -1) {
 			if !has[name] {
 				wrong = append(wrong, fmt.Sprintf("%s: %s has no site: no comment begins %s:", p.path, name, name))
 			}
@@ -123,7 +122,7 @@ func rows(files []*file, pages []page) (wrong []string) {
 func stray(files []*file) (wrong []string) {
 	for _, f := range files {
 		for _, comment := range f.comments() {
-			for _, name := range named.FindAllString(comment, -1) {
+			for _, name := range ofSite.FindAllString(comment, -1) {
 				wrong = append(wrong, fmt.Sprintf("%s: %s belongs to no protocol, see byProtocol", f.path, name))
 			}
 		}

@@ -340,11 +340,26 @@ func isExportedType(e ast.Expr) bool {
 }
 
 // Tags cite obligations: P publication, D Dekker, C claim, G generation, W wrap, R retention, L liveness. D1(push) is
-// the site push of D1. At that site a comment has the tag followed by a colon.
+// the site push of D1. At that site a comment has the tag followed by a colon. In "Pairs with D1(push): …" it has not.
 var (
 	tag  = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\b(?:\(([^)]*)\))?`)
-	site = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
+	site = regexp.MustCompile(`(\bwith )?\b([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
 )
+
+// A named is a site of a tag.
+type named struct{ tag, site string }
+
+func (n named) String() string { return n.tag + "(" + n.site + ")" }
+
+// sitesIn lists the sites that a text is of.
+func sitesIn(text string) (sites []named) {
+	for _, m := range site.FindAllStringSubmatch(text, -1) {
+		if m[1] == "" {
+			sites = append(sites, named{m[2], m[3]})
+		}
+	}
+	return sites
+}
 
 // tags checks the tags cited in one package's comments. protocol is the text of the package's protocol, "" if it has
 // none.
@@ -352,11 +367,11 @@ func tags(files []*file, protocol string) (wrong []string) {
 	sites := make(map[string]map[string]bool)
 	for _, f := range files {
 		for _, text := range f.comments() {
-			for _, m := range site.FindAllStringSubmatch(text, -1) {
-				if sites[m[1]] == nil {
-					sites[m[1]] = make(map[string]bool)
+			for _, s := range sitesIn(text) {
+				if sites[s.tag] == nil {
+					sites[s.tag] = make(map[string]bool)
 				}
-				sites[m[1]][m[2]] = true
+				sites[s.tag][s.site] = true
 			}
 		}
 	}
