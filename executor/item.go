@@ -26,7 +26,7 @@ type Body struct {
 	hooks   Hooks
 	stopper stopper                // the hooks, if they implement it
 	run     xatomic.Plain[*JobRun] // set before a worker sees the first item, constant until the run has finished
-	flags   xatomic.Uint32         // stopped, watched, disturbed, untold
+	flags   xatomic.Uint32         // stopped, progressAsked, disturbed, untold
 	single  bool                   // constant: the hooks are a singler
 	alone   bool                   // constant: the hooks are a loner
 	memo    xatomic.Uint64         // what a feature remembers of the runs that the body has served

@@ -361,7 +361,7 @@ func (r *Run) Progress() Progress {
 	if p == nil {
 		return Progress{}
 	}
-	r.body.flags.Or(watched)
+	r.body.flags.Or(progressAsked)
 	return r.goForward(p.Progress())
 }
 
@@ -404,10 +404,10 @@ func (b *Body) progresser() progresser {
 
 // Values of Body.flags.
 const (
-	stopped   = 1 << iota // the run was cancelled or has failed
-	watched               // Run.Progress was called
-	disturbed             // Disturb was called
-	untold                // the run does not follow its caller's context yet, see Look
+	stopped       = 1 << iota // the run was cancelled or has failed
+	progressAsked             // Run.Progress was called
+	disturbed                 // Disturb was called
+	untold                    // the run does not follow its caller's context yet, see Look
 )
 
 // Disturbed reports whether an item has more to ask: Stopped, Watched, Look, or that for which Disturb was called. It
@@ -420,7 +420,7 @@ func (b *Body) Disturb() { b.flags.Or(disturbed) }
 
 // Watched reports whether [Run.Progress] was called in the run in progress. Items should then make visible what the
 // worker has counted, as at [Hooks].Flush, before they begin. Any thread.
-func (b *Body) Watched() bool { return b.flags.Load()&watched != 0 }
+func (b *Body) Watched() bool { return b.flags.Load()&progressAsked != 0 }
 
 // tellProgress notes how far the run has come, at its end. The caller holds mu.
 func (r *Run) tellProgress() {

@@ -11,7 +11,7 @@ import (
 // mbws is document 004's balanced work stealing (Algorithm 2) without its kernel support. A thief that has got an item
 // wishes two wake-ups. Other thieves take the wishes over and wake the sleeping workers that they meet. A thief that
 // has failed often and has no wishes sleeps. One thief, the watchdog, does not sleep while a run is in progress: all
-// thieves might sleep otherwise while busy workers show items. Which one that is differs: see watch.
+// thieves might sleep otherwise while busy workers show items. Which one that is differs: see sentry.
 type mbws struct {
 	crowd
 	watchdog xatomic.Int32 // see watchdogRole
@@ -19,7 +19,7 @@ type mbws struct {
 	silence
 	threshold int
 	busyWakes bool
-	watches   func(*mbwsThief) watch
+	newSentry func(*mbwsThief) sentry
 	standIn   *standIn     // nil if there is none: see bws.go
 	peers     []*mbwsThief // by ID. P1: an entry is written before Machine.Workers counts it
 }
@@ -29,7 +29,7 @@ func newMBWS(m Machine, o Options) Policy {
 		crowd:     crowd{m: m},
 		threshold: cmp.Or(o.SleepThreshold, sleepThreshold),
 		busyWakes: o.BusyWakes,
-		watches:   func(t *mbwsThief) watch { return watchdogRole{t} },
+		newSentry: func(t *mbwsThief) sentry { return watchdogRole{t} },
 		peers:     make([]*mbwsThief, m.Limit()),
 	}
 }
@@ -64,7 +64,7 @@ func (p *mbws) WakeAll() { p.wakeAll() }
 // Attach implements Policy.
 func (p *mbws) Attach(h Host) Thief {
 	t := &mbwsThief{p: p, h: h, id: h.ID()}
-	t.watch = p.watches(t)
+	t.sentry = p.newSentry(t)
 	t.threads, _ = h.(PeerHost)
 	p.peers[t.id] = t
 	return t
@@ -73,7 +73,7 @@ func (p *mbws) Attach(h Host) Thief {
 type mbwsThief struct {
 	p *mbws
 	deaf
-	watch   watch
+	sentry  sentry
 	h       Host
 	threads PeerHost // the same, under policies with a standIn
 	id      int
@@ -84,13 +84,13 @@ type mbwsThief struct {
 	_       pad.Line
 }
 
-// A watch decides which thief stays awake while a run is in progress.
-type watch interface {
+// A sentry decides which thief stays awake while a run is in progress.
+type sentry interface {
 	volunteer()        // the caller, which counts as a thief, is to try
 	cease(stolen bool) // the caller ceases to count as a thief: it has got an item, or leaves service
 	stays() bool       // the caller has failed often, and does not even prepare to sleep
 	maySleep() bool    // the caller has prepared, and ceases to count as a thief: it may sleep
-	isKept() bool      // a thief keeps the watch
+	isPosted() bool    // a thief stands sentry
 }
 
 // An mbwsStatus is what a worker tells its peers. Correctness does not depend on it.
@@ -114,26 +114,26 @@ func (t *mbwsThief) Find() bool {
 	t.tell(mbwsThieving)
 	t.p.join()
 	for {
-		t.watch.volunteer()
+		t.sentry.volunteer()
 		if h.Leave() {
 			// D1(dismiss): as in policy adaptive.
-			t.watch.cease(false)
+			t.sentry.cease(false)
 			return false
 		}
 		if t.attempts() {
 			if !t.p.busyWakes {
 				t.wish(wishes)
 			}
-			t.watch.cease(true)
+			t.sentry.cease(true)
 			return true
 		}
-		if t.watch.stays() {
+		if t.sentry.stays() {
 			h.Pause(breath)
 			continue
 		}
 		h.Prepare()
 		t.tell(mbwsSleeping)
-		if t.watch.maySleep() {
+		if t.sentry.maySleep() {
 			h.Commit()
 		} else {
 			h.Cancel()
@@ -151,7 +151,7 @@ func (t *mbwsThief) Find() bool {
 func (t *mbwsThief) attempts() bool {
 	t.h.Searching()
 	for !t.p.m.Stopping() {
-		t.watch.volunteer()
+		t.sentry.volunteer()
 		victim := t.h.Random(t.p.m.Workers())
 		if t.h.Try(victim) == deque.Stolen {
 			return true
@@ -194,10 +194,10 @@ func (t *mbwsThief) Waits() {
 // Vain implements Thief.
 func (t *mbwsThief) Vain(int) bool { return t.p.m.Stopping() || t.fails(t.h.Random(t.p.m.Workers())) }
 
-// MaySleep implements Thief. If no thief keeps the watch, a worker that is to sleep in a wait stays awake as its
+// MaySleep implements Thief. If no thief stands sentry, a worker that is to sleep in a wait stays awake as the sentry's
 // deputy, unless there is one. A worker that sleeps already does not become one.
 func (t *mbwsThief) MaySleep() bool {
-	if t.watch.isKept() || !t.p.m.Running() || t.p.m.Stopping() {
+	if t.sentry.isPosted() || !t.p.m.Running() || t.p.m.Stopping() {
 		t.standDown()
 		return true
 	}

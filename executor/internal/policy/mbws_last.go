@@ -1,6 +1,6 @@
 package policy
 
-// lastThief is the watch of document 000 (section III), which is no role. The thief that is the last to cease to count
+// lastThief is the sentry of document 000 (section III), which is no role. The thief that is the last to cease to count
 // does not sleep while a run is in progress, and goes on in a stealing loop. One that is the last because it has got an
 // item wakes another, as in the document's Algorithm 5, line 6. So if no thief counts while a run is in progress, no
 // worker sleeps, or one was woken, or has ceased to count for a moment only.
@@ -8,17 +8,17 @@ type lastThief struct{ t *mbwsThief }
 
 func newMBWSLast(m Machine, o Options) Policy {
 	p := newMBWS(m, o).(*mbws)
-	p.watches = func(t *mbwsThief) watch { return lastThief{t} }
+	p.newSentry = func(t *mbwsThief) sentry { return lastThief{t} }
 	return p
 }
 
 func (r lastThief) volunteer()  {}
 func (r lastThief) stays() bool { return false }
 
-// isKept implements watch.
-func (r lastThief) isKept() bool { return r.t.p.thieves.Load() != 0 }
+// isPosted implements sentry.
+func (r lastThief) isPosted() bool { return r.t.p.thieves.Load() != 0 }
 
-// cease implements watch.
+// cease implements sentry.
 //
 // D2(found): cease to count, then look for workers that sleep. Pairs with D2(stay).
 func (r lastThief) cease(stolen bool) {
@@ -27,7 +27,7 @@ func (r lastThief) cease(stolen bool) {
 	}
 }
 
-// maySleep implements watch.
+// maySleep implements sentry.
 func (r lastThief) maySleep() bool {
 	// D2(stay): prepare, then cease to count. Pairs with D2(found).
 	last := r.t.p.thieves.Add(-1) == 0

@@ -1,6 +1,6 @@
 package policy
 
-// watchdogRole is the watch of document 004: the watchdog is a role, and the word watchdog says which thief has it, as
+// watchdogRole is the sentry of document 004: the watchdog is a role, and the word watchdog says which thief has it, as
 // 1 plus its ID, or 0. A thief takes the role if it is free, when it begins to look for work and before each attempt. A
 // thief that has prepared to sleep during a run, and finds the role free, does not sleep. The watchdog gives the role
 // up when it has got an item, leaves service, or sleeps because there is no run: it clears the word first, and unless
@@ -32,7 +32,7 @@ func (r watchdogRole) resign(n int) {
 	r.t.wish(-r.t.p.m.Notify(n))
 }
 
-// cease implements watch.
+// cease implements sentry.
 func (r watchdogRole) cease(stolen bool) {
 	n := 1
 	if stolen {
@@ -42,11 +42,11 @@ func (r watchdogRole) cease(stolen bool) {
 	r.t.p.leave()
 }
 
-// stays implements watch.
+// stays implements sentry.
 func (r watchdogRole) stays() bool { return r.isWatchdog() && r.t.p.m.Running() && !r.t.p.m.Stopping() }
 
-// isKept implements watch.
-func (r watchdogRole) isKept() bool { return r.t.p.watchdog.Load() != 0 }
+// isPosted implements sentry.
+func (r watchdogRole) isPosted() bool { return r.t.p.watchdog.Load() != 0 }
 
 // maySleep ceases to count the worker as a thief and as the watchdog, and reports whether it may sleep. The worker has
 // prepared.

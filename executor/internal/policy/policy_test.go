@@ -276,16 +276,16 @@ func TestWaitsInTasks(t *testing.T) {
 				require.Less(t, n, 1000)
 			}
 			mbws, _ := p.(*mbws)
-			watch := func(n int32) { mbws.watchdog.Store(n) }
+			post := func(n int32) { mbws.watchdog.Store(n) }
 			if kind == MBWS {
-				watch = mbws.thieves.Store
+				post = mbws.thieves.Store
 			}
 			require.Equal(t, kind != ABP && mbws == nil, thief.MaySleep())
 			if mbws != nil {
 				require.True(t, other.MaySleep(), "one stays awake already")
-				watch(3)
+				post(3)
 				require.True(t, thief.MaySleep(), "there is a watchdog")
-				watch(0)
+				post(0)
 				require.False(t, thief.MaySleep())
 				require.Equal(t, uint32(mbwsThieving), mbws.peers[1].status.Load(), "for thieves that meet it")
 			}

@@ -164,7 +164,7 @@ func TestWishes(t *testing.T) {
 func TestWatchdogSleepsDuringAnAttempt(t *testing.T) {
 	s, p := newScene(MBWSRole, 2, Options{})
 	m := p.(*mbws)
-	m.peers[0].watch.volunteer()
+	m.peers[0].sentry.volunteer()
 	thief := s.actors[1]
 	thief.outcome = func(int) deque.Outcome {
 		m.watchdog.Store(0)

@@ -38,7 +38,7 @@ type Ledger struct {
 	standby  []int       // spares on standby; the last is called up first
 	gone     []int       // spares without a thread
 	used     bool        // since the last Look a worker has blocked or unblocked, or a spare was called up
-	watched  bool        // another Look is scheduled
+	willLook bool        // another Look is scheduled
 	stopLook func()      // cancels it
 	refused  bool        // no thread can be started until CallUp
 	closed   bool
@@ -180,7 +180,7 @@ func (l *Ledger) next() (spare int, hasThread, ok bool) {
 	l.serving.Add(1)
 	l.used = true // else a spare that is called up again and again by sleeping workers would lose its thread each time
 	if !hasThread {
-		l.watch()
+		l.scheduleLook()
 	}
 	return spare, hasThread, true
 }
@@ -242,10 +242,10 @@ func (l *Ledger) Leave(spare int) bool {
 	return true
 }
 
-// watch schedules a Look, unless one is scheduled. The caller holds mu.
-func (l *Ledger) watch() {
-	if !l.watched && !l.closed {
-		l.watched = true
+// scheduleLook schedules a Look, unless one is scheduled. The caller holds mu.
+func (l *Ledger) scheduleLook() {
+	if !l.willLook && !l.closed {
+		l.willLook = true
 		l.stopLook = after(l.idle, l.Look)
 	}
 }
@@ -255,7 +255,7 @@ func (l *Ledger) watch() {
 // next Look while any spare has a thread.
 func (l *Ledger) Look() {
 	l.mu.Lock()
-	l.watched = false
+	l.willLook = false
 	if l.closed {
 		l.mu.Unlock()
 		return
@@ -268,7 +268,7 @@ func (l *Ledger) Look() {
 	}
 	l.used = false
 	if l.serving.Load() > 0 || len(l.standby) > 0 {
-		l.watch()
+		l.scheduleLook()
 	}
 	l.mu.Unlock()
 	for _, spare := range idle {
@@ -290,7 +290,7 @@ func (l *Ledger) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	if l.watched {
+	if l.willLook {
 		l.stopLook()
 	}
 	for _, spare := range l.standby {

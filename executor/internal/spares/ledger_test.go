@@ -362,7 +362,7 @@ func TestIdle(t *testing.T) {
 		require.LessOrEqual(t, time.Since(last), 2100*time.Millisecond)
 		y.gone(0)
 		wait(10 * time.Second)
-		require.False(t, y.l.watched, "there is no spare with a thread, and another look")
+		require.False(t, y.l.willLook, "there is no spare with a thread, and another look")
 		once()
 		require.Equal(t, []state{standing}, y.states())
 		wait(3 * time.Second)
