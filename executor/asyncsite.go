@@ -25,7 +25,7 @@ func (f *future) withhold(code uintptr) bool {
 	if !s.withhold(f) {
 		return false // no room: a worker is told of it, but it is of a burst that is withheld
 	}
-	// D6(hold), for futures: withhold f, then look at the clock.
+	// D6(withhold), for futures: withhold f, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
 	// D1(keep): withhold f, then look whether the executor is closed. Pairs with D1(close).
 	if ex.closed.Load() && s.take(f) {

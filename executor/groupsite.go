@@ -20,7 +20,7 @@ func (r *groupRun) withhold(f groupFunction) bool {
 		return false // the time of this group would tell nothing
 	}
 	r.site.Store(s)
-	// D6(hold), for groups: withhold the inbox, then look at the clock.
+	// D6(withhold), for groups: withhold the inbox, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
 	// D1(withhold): withhold the inbox, then look whether a caller waits. Pairs with D1(release).
 	return r.open.Load() == 1 || !r.takeWithheld()

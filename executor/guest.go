@@ -54,7 +54,7 @@ type guest struct {
 	run *Run    // that the guest works for, or that of all futures; nil if the worker has no guest
 	trial
 	quiet  bool   // it wakes nobody for what it pushes
-	holds  bool   // it has pushed an item in silence
+	pushed bool   // it has pushed an item in silence
 	begun  uint64 // the number of tasks when it came: counts.items without counts.overhead
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
@@ -244,7 +244,7 @@ func (g *guest) unseat() {
 		w.inject(it)
 	}
 	w.lane.NoteEmpty()
-	ex.guests.quiets.release(w)
+	ex.guests.quiets.forgetPush(w)
 	ex.guests.note(w)
 	w.publishCounts()
 	w.setState(WorkerParked)

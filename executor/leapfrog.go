@@ -5,18 +5,18 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 // maxLeaps is how many forks leapfrog follows, and how many Joins of a worker it can see.
 const maxLeaps = 8
 
-// A hold is a fork with its state as read by leapfrog, without forkWaited.
-type hold struct {
+// A taking is a fork with its state as read by leapfrog, without forkWaited.
+type taking struct {
 	f     *fork
 	state uint64
 }
 
-func (h *hold) isTaken() bool { return h.state != 0 && h.state&forkDone == 0 }
+func (t *taking) isTaken() bool { return t.state != 0 && t.state&forkDone == 0 }
 
 // isNewerThan reports whether the taker took the fork after its count of takes was takes. The state has only the lower
 // 30 bits of the count, which is enough: a worker does not take 1<<29 forks during one wait.
-func (h *hold) isNewerThan(takes uint64) bool {
-	return int64(takes<<forkTakes-h.state>>forkTakes<<forkTakes) < 0
+func (t *taking) isNewerThan(takes uint64) bool {
+	return int64(takes<<forkTakes-t.state>>forkTakes<<forkTakes) < 0
 }
 
 // leaps publishes a worker's waits for joiners that leapfrog. The worker writes it.
@@ -40,14 +40,14 @@ func (j *leaps) begin(f *fork, takes uint64) {
 	j.joins.Store(n + 1)
 }
 
-// after fills list with the forks awaited by those Joins of the worker that began after it had taken h, innermost
-// first, and returns their number. If the worker still has h after that, each of them comes from h, even one that has
+// after fills list with the forks awaited by those Joins of the worker that began after it had taken t, innermost
+// first, and returns their number. If the worker still has t after that, each of them comes from t, even one that has
 // ended.
-func (j *leaps) after(h *hold, list []hold) int {
+func (j *leaps) after(t *taking, list []taking) int {
 	n := j.joins.Load()
 	for i := range min(len(list), int(n)) {
 		e := &j.of[(n-1-uint32(i))%maxLeaps]
-		if h.isNewerThan(e.takes.Load()) {
+		if t.isNewerThan(e.takes.Load()) {
 			return i
 		}
 		list[i].f = e.f.Load()
@@ -65,15 +65,15 @@ func (j *leaps) after(h *hold, list []hold) int {
 func (own *forks) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 	w := own.w
 	ex := executorOf(w.core)
-	var held [maxLeaps]hold
-	held[0].f = f
+	var takings [maxLeaps]taking
+	takings[0].f = f
 	for n, known := 0, 1; n < known; n++ {
-		h := &held[n]
-		h.state = h.f.state.Load() &^ forkWaited
-		if !h.isTaken() {
+		t := &takings[n]
+		t.state = t.f.state.Load() &^ forkWaited
+		if !t.isTaken() {
 			continue
 		}
-		victim := ex.roster[h.state&forkTaker-1]
+		victim := ex.roster[t.state&forkTaker-1]
 		if victim == w {
 			continue
 		}
@@ -88,28 +88,28 @@ func (own *forks) leapfrog(f *fork) (it *Item, within *Run, from uint64) {
 					return it, nil, from
 				}
 			} else if r := partsOf(victim).leaps.waitsFor.Load(); r != nil && r != f.Body.owner() &&
-				r.isWithin(f.Body.owner()) && it.Body.owner().isWithin(r) && areHeld(held[:n+1]) {
+				r.isWithin(f.Body.owner()) && it.Body.owner().isWithin(r) && areStillTaken(takings[:n+1]) {
 				return it, r, from
 			}
 			ex.inject(it)
 			return nil, nil, from
 		}
-		known += partsOf(victim).leaps.after(h, held[known:])
-		if !areHeld(held[:n+1]) {
+		known += partsOf(victim).leaps.after(t, takings[known:])
+		if !areStillTaken(takings[:n+1]) {
 			break
 		}
 	}
 	return nil, nil, from
 }
 
-// areHeld reports whether each taken fork in all has the same taker since its state was read. The state has the taker's
-// count of takes, so a fork that the same worker has taken again does not pass.
+// areStillTaken reports whether each taken fork in all has the same taker since its state was read. The state has the
+// taker's count of takes, so a fork that the same worker has taken again does not pass.
 //
 // A taken fork waits for everything that its taker has begun to wait for since, which is above the fork on the taker's
 // stack.
-func areHeld(all []hold) bool {
-	for _, h := range all {
-		if h.isTaken() && h.f.state.Load()&^forkWaited != h.state {
+func areStillTaken(all []taking) bool {
+	for _, t := range all {
+		if t.isTaken() && t.f.state.Load()&^forkWaited != t.state {
 			return false
 		}
 	}

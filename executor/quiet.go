@@ -30,9 +30,9 @@ type quiets struct {
 
 // A hush is what the clock sees of a worker's guests.
 type hush struct {
-	held xatomic.Uint64 // the number of the quiet guest, if it has pushed an item and nobody was woken for it; else 0
-	seen uint64         // held at the last tick; of tick only
-	_    pad.Line
+	pushed xatomic.Uint64 // the number of the quiet guest, if it has pushed an item and nobody was woken for it; else 0
+	seen   uint64         // pushed at the last tick; of tick only
+	_      pad.Line
 }
 
 // States of the clock.
@@ -42,14 +42,14 @@ const (
 	clockNeeded
 )
 
-// hold notes that the guest of w has pushed an item and woken nobody.
+// notePush notes that the guest of w has pushed an item and woken nobody.
 //
-// D6(hold): set held, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded looks at
-// held after that, and a clock that it has found clockIdle it sets.
-func (q *quiets) hold(w *Worker) {
-	if g := guestOf(w); !g.holds {
-		g.holds = true
-		q.hushes[w.id].held.Store(g.number(w))
+// D6(withhold): set pushed, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded
+// looks at pushed after that, and a clock that it has found clockIdle it sets.
+func (q *quiets) notePush(w *Worker) {
+	if g := guestOf(w); !g.pushed {
+		g.pushed = true
+		q.hushes[w.id].pushed.Store(g.number(w))
 	}
 	q.need(executorOf(w.core))
 }
@@ -61,19 +61,19 @@ func (q *quiets) need(ex *executor) {
 	}
 }
 
-// release undoes hold, if the guest of w has called it.
-func (q *quiets) release(w *Worker) {
-	if guestOf(w).holds {
-		guestOf(w).holds = false
-		q.hushes[w.id].held.Store(0)
+// forgetPush undoes notePush, if the guest of w has called it.
+func (q *quiets) forgetPush(w *Worker) {
+	if guestOf(w).pushed {
+		guestOf(w).pushed = false
+		q.hushes[w.id].pushed.Store(0)
 	}
 }
 
 // tick wakes a worker for each guest that was quiet at the last tick and is quiet now. It reports whether the clock is
 // to tick again.
 //
-// D6(tick): reset state, then look at held. With the look first, it could miss a guest that has found clockNeeded, and
-// stop.
+// D6(tick): reset state, then look at pushed. With the look first, it could miss a guest that has found clockNeeded,
+// and stop.
 func (ex *executor) tick() (again bool) {
 	q := &ex.guests.quiets
 	if q.state.CompareAndSwap(clockNeeded, clockTicking) {
@@ -86,14 +86,14 @@ func (ex *executor) tick() (again bool) {
 	}
 	for i := range q.hushes {
 		s := &q.hushes[i]
-		held := s.held.Load()
+		pushed := s.pushed.Load()
 		// D1(tick): have the guest speak at its next push, then look for a thief, as it has not. The item was pushed before
-		// held was set.
-		if held != 0 && held == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 &&
-			s.held.CompareAndSwap(held, 0) {
+		// pushed was set.
+		if pushed != 0 && pushed == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 &&
+			s.pushed.CompareAndSwap(pushed, 0) {
 			ex.policy.Shown()
 		}
-		s.seen = held
+		s.seen = pushed
 	}
 	return true
 }
@@ -106,11 +106,12 @@ func (g *guest) keepQuiet() bool {
 		return false
 	}
 	q := &executorOf(w.core).guests.quiets
-	if w.core.sleepingHelpers.Load() > 0 || g.holds && q.hushes[w.id].held.Load() == 0 { // the clock has woken a worker
+	// If pushed is 0 again, the clock has woken a worker.
+	if w.core.sleepingHelpers.Load() > 0 || g.pushed && q.hushes[w.id].pushed.Load() == 0 {
 		g.speak()
 		return false
 	}
-	q.hold(w)
+	q.notePush(w)
 	return true
 }
 
@@ -139,10 +140,10 @@ func (g *guest) speak() {
 		return
 	}
 	g.quiet = false
-	if !g.holds {
+	if !g.pushed {
 		return
 	}
-	executorOf(w.core).guests.quiets.release(w)
+	executorOf(w.core).guests.quiets.forgetPush(w)
 	// D1(push), later: the items are in the lane since before.
 	if w.search.thieves.Load() == 0 && w.lane.Ask() {
 		w.wakeFor(nil)

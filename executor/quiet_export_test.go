@@ -112,8 +112,8 @@ func withheld[T any](all *sites[T]) (n int) {
 		return 0
 	}
 	for i := range all {
-		for j := range all[i].held {
-			if all[i].held[j].Load() != nil {
+		for j := range all[i].withheld {
+			if all[i].withheld[j].Load() != nil {
 				n++
 			}
 		}

@@ -25,9 +25,9 @@ type site[T any] struct {
 	// They say how long the burst took, as a caller that runs one piece after the other waits longest for the last.
 	longest [2]xatomic.Int64
 
-	_    pad.Line
-	held [siteRoom]xatomic.Pointer[T] // what is withheld; P1: publishes its trial
-	_    pad.Line
+	_        pad.Line
+	withheld [siteRoom]xatomic.Pointer[T] // what is withheld; P1: publishes its trial
+	_        pad.Line
 }
 
 // Values of burst.
@@ -119,8 +119,8 @@ func (s *site[T]) miss() {
 
 // withhold keeps x from the workers. It returns false if there is no room.
 func (s *site[T]) withhold(x *T) bool {
-	for i := range s.held {
-		if held := &s.held[i]; held.Load() == nil && held.CompareAndSwap(nil, x) {
+	for i := range s.withheld {
+		if entry := &s.withheld[i]; entry.Load() == nil && entry.CompareAndSwap(nil, x) {
 			return true
 		}
 	}
@@ -129,9 +129,9 @@ func (s *site[T]) withhold(x *T) bool {
 
 // take takes x, if it is withheld. The caller then runs it or makes it available.
 func (s *site[T]) take(x *T) bool {
-	for i := range s.held {
-		if held := &s.held[i]; held.Load() == x {
-			return held.CompareAndSwap(x, nil)
+	for i := range s.withheld {
+		if entry := &s.withheld[i]; entry.Load() == x {
+			return entry.CompareAndSwap(x, nil)
 		}
 	}
 	return false
@@ -139,9 +139,9 @@ func (s *site[T]) take(x *T) bool {
 
 // takeIf takes what is withheld and wanted, and calls show with it.
 func (s *site[T]) takeIf(wanted func(*T) bool, show func(*site[T], *T)) {
-	for i := range s.held {
-		held := &s.held[i]
-		if x := held.Load(); x != nil && wanted(x) && held.CompareAndSwap(x, nil) {
+	for i := range s.withheld {
+		entry := &s.withheld[i]
+		if x := entry.Load(); x != nil && wanted(x) && entry.CompareAndSwap(x, nil) {
 			show(s, x)
 		}
 	}
