@@ -17,7 +17,7 @@ import (
 // were awkward to say.
 
 // rayon, the example of try_reduce: squares are summed up in a small type. A square or a sum that is too large ends it.
-func TestPeersTryReduce(t *testing.T) {
+func TestRivalsTryReduce(t *testing.T) {
 	onEach(t, func(t *testing.T, o parallel.Options) {
 		fit := func(_ context.Context, n int64) (int64, error) {
 			if n > math.MaxInt32 {
@@ -40,7 +40,7 @@ func TestPeersTryReduce(t *testing.T) {
 }
 
 // rayon, check_results and try_fold, and conc, MapErr: texts are parsed, one of which is no number.
-func TestPeersResults(t *testing.T) {
+func TestRivalsResults(t *testing.T) {
 	parse := func(_ context.Context, s string) (int, error) { return strconv.Atoi(s) }
 	count := func(ctx context.Context, to int, s string) (int, error) {
 		_, err := parse(ctx, s)
@@ -89,7 +89,7 @@ func TestPeersResults(t *testing.T) {
 
 // rayon, try_for_each, and conc#104 and conc#114: the first body that begins fails. Others that have begun wait for the
 // end of their context, whose cause is the failure. No worker begins a second body.
-func TestPeersTryForEach(t *testing.T) {
+func TestRivalsTryForEach(t *testing.T) {
 	// If the body that fails loses its core before it has, a worker would stand in for each that waits outside Blocking.
 	onEachWith(t, host.Threads{OnlyBlocking: true}, func(t *testing.T, o parallel.Options) {
 		var begun atomic.Int64
@@ -109,7 +109,7 @@ func TestPeersTryForEach(t *testing.T) {
 }
 
 // conc#104: a loop whose caller gives up says so, and why.
-func TestPeersLoopIsCancelled(t *testing.T) {
+func TestRivalsLoopIsCancelled(t *testing.T) {
 	onEach(t, func(t *testing.T, o parallel.Options) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		err := parallel.ForErr(ctx, o, 0, 1000, func(ctx context.Context, i int) error {
@@ -124,7 +124,7 @@ func TestPeersLoopIsCancelled(t *testing.T) {
 
 // rayon, zip, position_min, step_by and chunks; oneTBB, blocked_range2d: what is neither a loop over one slice nor over
 // neighbouring indices.
-func TestPeersOtherLoops(t *testing.T) {
+func TestRivalsOtherLoops(t *testing.T) {
 	onEach(t, func(t *testing.T, o parallel.Options) {
 		const n = 1000
 		a := indices(n)

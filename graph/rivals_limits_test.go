@@ -17,7 +17,7 @@ import (
 
 // oneTBB, test_function_node with a limit, and task_arena, and conc#55: a body is called a hundred times, at most three
 // times at once. The first three calls wait for each other, so that a smaller limit would be noticed.
-func TestPeersLimit(t *testing.T) {
+func TestRivalsLimit(t *testing.T) {
 	const calls, most = 100, 3
 	for form, each := range map[string]func(ctx context.Context, ex *executor.Executor, body func()) error{
 		"function_node": func(ctx context.Context, ex *executor.Executor, body func()) error {
@@ -70,7 +70,7 @@ func TestPeersLimit(t *testing.T) {
 
 // Taskflow, semaphores that one task acquires and another releases: of ten conversations, each of three tasks, at most
 // two have a line. A run that fails gives its lines back.
-func TestPeersHeldPermits(t *testing.T) {
+func TestRivalsHeldPermits(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		lines := graph.NewSemaphore(2)
 		var now, talked atomic.Int64

@@ -30,7 +30,7 @@ func (d *diary) read(t *testing.T, g *graph.Graph) []string {
 }
 
 // Taskflow, for_each_task, for_each_successor and for_each_predecessor: a tree tells its own shape.
-func TestPeersWalk(t *testing.T) {
+func TestRivalsWalk(t *testing.T) {
 	g := graph.New("tree")
 	const n = 127
 	var tasks []graph.Task
@@ -57,7 +57,7 @@ func TestPeersWalk(t *testing.T) {
 
 // taskflow#489 and taskflow#705: two systems run one beside the other between a start and an end, until one is made to
 // come after the other, and until that is undone.
-func TestPeersRemoveDependency(t *testing.T) {
+func TestRivalsRemoveDependency(t *testing.T) {
 	var d diary
 	g := graph.New("systems")
 	start, end := d.add(g, "start"), d.add(g, "end")
@@ -80,7 +80,7 @@ func TestPeersRemoveDependency(t *testing.T) {
 }
 
 // taskflow#341: tasks are erased from a line, and their neighbours are joined.
-func TestPeersErase(t *testing.T) {
+func TestRivalsErase(t *testing.T) {
 	var d diary
 	g := graph.New("line")
 	var tasks []graph.Task
@@ -100,7 +100,7 @@ func TestPeersErase(t *testing.T) {
 
 // Taskflow, compositions: a part is composed into a whole twice, once as a module and once as copies, between which an
 // edge says the order.
-func TestPeersCompose(t *testing.T) {
+func TestRivalsCompose(t *testing.T) {
 	var d diary
 	part := graph.New("part")
 	a, b := d.add(part, "a"), d.add(part, "b")
@@ -115,7 +115,7 @@ func TestPeersCompose(t *testing.T) {
 
 // taskflow#658, dumps in JSON: a program writes its graph, another reads it and finds the functions by name. The two
 // graphs look and run alike.
-func TestPeersDump(t *testing.T) {
+func TestRivalsDump(t *testing.T) {
 	var d diary
 	g := graph.New("loop")
 	rounds := 0

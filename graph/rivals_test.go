@@ -18,7 +18,7 @@ import (
 // What the test suites and issues of other libraries try with graphs.
 
 // Taskflow: coins are tossed until five have come down heads in a row, which takes 62 tosses on average.
-func TestPeersFlipCoins(t *testing.T) {
+func TestRivalsFlipCoins(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		rng := rand.New(rand.NewPCG(1, 2))
 		tosses, heads, best := 0, 0, 0
@@ -58,7 +58,7 @@ func TestPeersFlipCoins(t *testing.T) {
 }
 
 // Taskflow: three loops, one in another, of conditions.
-func TestPeersNestedLoops(t *testing.T) {
+func TestRivalsNestedLoops(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		g := graph.New("loops")
 		var i, j, k, n int
@@ -92,7 +92,7 @@ func TestPeersNestedLoops(t *testing.T) {
 }
 
 // Taskflow: in a tree of conditions one path runs.
-func TestPeersConditionTree(t *testing.T) {
+func TestRivalsConditionTree(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		const depth = 10
 		g := graph.New("tree")
@@ -116,7 +116,7 @@ func TestPeersConditionTree(t *testing.T) {
 }
 
 // Taskflow: a task that conflicts with two others, which do not conflict with each other, in runs one beside another.
-func TestPeersConflicts(t *testing.T) {
+func TestRivalsConflicts(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		ab, ac := graph.NewSemaphore(1), graph.NewSemaphore(1)
 		var withB, withC int // guarded by ab and ac
@@ -137,7 +137,7 @@ func TestPeersConflicts(t *testing.T) {
 
 // Taskflow: tasks that take two semaphores in opposite orders do not wait for each other, and one that fails gives them
 // back.
-func TestPeersSemaphoresInAnyOrder(t *testing.T) {
+func TestRivalsSemaphoresInAnyOrder(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		a, b := graph.NewSemaphore(1), graph.NewSemaphore(1)
 		n := 0 // guarded by both
@@ -157,7 +157,7 @@ func TestPeersSemaphoresInAnyOrder(t *testing.T) {
 }
 
 // Taskflow: tasks of a graph run graphs, to a depth of fifty, with one worker.
-func TestPeersNestedRuns(t *testing.T) {
+func TestRivalsNestedRuns(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		var n atomic.Int64
 		var level func(depth int) *graph.Graph
@@ -177,7 +177,7 @@ func TestPeersNestedRuns(t *testing.T) {
 }
 
 // Taskflow: many tasks fail at the same time. Each failure that was not prevented is in the error.
-func TestPeersManyFail(t *testing.T) {
+func TestRivalsManyFail(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		var failed atomic.Int64
 		g := graph.New("failures")
@@ -191,7 +191,7 @@ func TestPeersManyFail(t *testing.T) {
 }
 
 // Taskflow: a loop without an end, in a module of a module, is cancelled by its own third round.
-func TestPeersCancelInnerLoop(t *testing.T) {
+func TestRivalsCancelInnerLoop(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		rounds := 0
 		third := errors.New("third round")
@@ -215,7 +215,7 @@ func TestPeersCancelInnerLoop(t *testing.T) {
 }
 
 // Taskflow, data pipelines: a pipeline between two tasks of a graph, run several times, passes values of two types on.
-func TestPeersPipelineInGraph(t *testing.T) {
+func TestRivalsPipelineInGraph(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		for _, n := range []int{0, 1, 7, 100} {
 			var in []int
@@ -255,7 +255,7 @@ func TestPeersPipelineInGraph(t *testing.T) {
 }
 
 // Taskflow, runs: goroutines run one graph at the same time.
-func TestPeersParallelRuns(t *testing.T) {
+func TestRivalsParallelRuns(t *testing.T) {
 	everyExecutor(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		var n atomic.Int64
 		g := graph.New("shared")

@@ -19,7 +19,7 @@ import (
 // What the test suites and issues of other libraries try, which was awkward to say before there were groups.
 
 // Taskflow, task groups: a chain of dependent functions, made by a task that then runs it.
-func TestPeersGroupChain(t *testing.T) {
+func TestRivalsGroupChain(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		require.NoError(t, ex.Run(t.Context(), one(func(context.Context) error {
 			g := executor.NewGroup(ex)
@@ -36,7 +36,7 @@ func TestPeersGroupChain(t *testing.T) {
 }
 
 // Taskflow, task groups: functions that come after some were cancelled are not called.
-func TestPeersGroupCancel(t *testing.T) {
+func TestRivalsGroupCancel(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		g := executor.NewGroup(ex)
 		var arrived sync.WaitGroup
@@ -54,7 +54,7 @@ func TestPeersGroupCancel(t *testing.T) {
 }
 
 // Taskflow, task groups: each level of a recursion has a group, and one worker is enough.
-func TestPeersGroupFibonacci(t *testing.T) {
+func TestRivalsGroupFibonacci(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		var fib func(n int) int
 		fib = func(n int) int {
@@ -78,7 +78,7 @@ func TestPeersGroupFibonacci(t *testing.T) {
 }
 
 // Taskflow, dependent asyncs: each number comes after the two before.
-func TestPeersFuturesFibonacci(t *testing.T) {
+func TestRivalsFuturesFibonacci(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		one := func(context.Context) (int64, error) { return 1, nil }
 		a, b := executor.Async(t.Context(), ex, one), executor.Async(t.Context(), ex, one)
@@ -97,7 +97,7 @@ func TestPeersFuturesFibonacci(t *testing.T) {
 }
 
 // Taskflow, cancellation: a run that never ends is cancelled by a task of another run.
-func TestPeersCancelFromAnother(t *testing.T) {
+func TestRivalsCancelFromAnother(t *testing.T) {
 	onEach(t, []int{2, 3}, func(t *testing.T, ex *executor.Executor) {
 		endless := ex.Start(t.Context(), executor.NewJob("endless", func(s *executor.Scope) error {
 			for !s.Stopped() {
@@ -115,7 +115,7 @@ func TestPeersCancelFromAnother(t *testing.T) {
 }
 
 // conc: functions that panic do not keep others from being called, and use up no part of the limit.
-func TestPeersPanicsDoNotExhaustTheLimit(t *testing.T) {
+func TestRivalsPanicsDoNotExhaustTheLimit(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		g := executor.NewGroup(ex)
 		g.SetLimit(1)
@@ -138,7 +138,7 @@ func TestPeersPanicsDoNotExhaustTheLimit(t *testing.T) {
 
 // errgroup's example of a pipeline: one function finds, some digest, and one collects. The functions wait for channels,
 // and there are fewer workers than functions.
-func TestPeersGroupPipeline(t *testing.T) {
+func TestRivalsGroupPipeline(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		ex := newExecutor(t, executor.Config{Workers: workers, Spares: 6})
 		g, ctx := executor.GroupWithContext(t.Context(), ex)
@@ -177,7 +177,7 @@ func TestPeersGroupPipeline(t *testing.T) {
 }
 
 // ants: callers that find a pool full give up after a time.
-func TestPeersSubmitGivesUp(t *testing.T) {
+func TestRivalsSubmitGivesUp(t *testing.T) {
 	ex := newExecutor(t, executor.Config{Workers: 1, MaxRuns: 1})
 	gate := make(chan struct{})
 	held := ex.Start(t.Context(), one(func(context.Context) error { <-gate; return nil }))
@@ -200,7 +200,7 @@ func TestPeersSubmitGivesUp(t *testing.T) {
 
 // rayon: two pools each run work of the other in their tasks, several times over, with a worker each. A worker that
 // waits for the other pool is in Blocking, so there must be a spare for each such wait.
-func TestPeersMutualInstall(t *testing.T) {
+func TestRivalsMutualInstall(t *testing.T) {
 	a := newExecutor(t, executor.Config{Workers: 1, Spares: 4})
 	b := newExecutor(t, executor.Config{Workers: 1, Spares: 4})
 	var bounce func(from, to *executor.Executor, times int) error
@@ -216,7 +216,7 @@ func TestPeersMutualInstall(t *testing.T) {
 }
 
 // rayon: a tree is changed in place by scopes, one for each node.
-func TestPeersUpdateTree(t *testing.T) {
+func TestRivalsUpdateTree(t *testing.T) {
 	type tree struct {
 		value    int
 		children []*tree
@@ -259,7 +259,7 @@ func TestPeersUpdateTree(t *testing.T) {
 
 // oneTBB, isolation: a task that holds a lock and waits for a loop does not find, on its stack, another task that wants
 // the same lock.
-func TestPeersIsolation(t *testing.T) {
+func TestRivalsIsolation(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		var mu sync.Mutex
 		g := executor.NewGroup(ex)

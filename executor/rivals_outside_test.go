@@ -30,7 +30,7 @@ func device(n int) (requests chan<- func(answer int)) {
 }
 
 // oneTBB, test_async_node: tasks of a graph hand requests to a device, and the task after all of them has the answers.
-func TestPeersAsyncNode(t *testing.T) {
+func TestRivalsAsyncNode(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		requests := device(100)
 		g := graph.New("device")
@@ -53,7 +53,7 @@ func TestPeersAsyncNode(t *testing.T) {
 }
 
 // oneTBB, test_resumable_tasks: what comes behind the suspension is a future after the answer.
-func TestPeersSuspend(t *testing.T) {
+func TestRivalsSuspend(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		requests := device(100)
 		var all []*executor.Future[int]
@@ -77,7 +77,7 @@ func TestPeersSuspend(t *testing.T) {
 }
 
 // taskflow#535: a hundred tasks come each after a timer, and one worker is enough.
-func TestPeersTimers(t *testing.T) {
+func TestRivalsTimers(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		var late []*executor.Future[time.Duration]
 		for i := range 100 {
@@ -96,7 +96,7 @@ func TestPeersTimers(t *testing.T) {
 }
 
 // oneTBB, test_resumable_tasks, and taskflow#535: a timer ends the wait for a reply that does not come in time.
-func TestPeersReplyInTime(t *testing.T) {
+func TestRivalsReplyInTime(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		ask := func(within time.Duration) *executor.Promise[string] {
 			reply := executor.NewPromise[string](t.Context(), ex)
@@ -116,7 +116,7 @@ func TestPeersReplyInTime(t *testing.T) {
 }
 
 // taskflow#535, the run of another executor as a predecessor: a task ends with it, and no worker waits for another.
-func TestPeersRunElsewhere(t *testing.T) {
+func TestRivalsRunElsewhere(t *testing.T) {
 	other := newExecutor(t, executor.Config{Workers: 1})
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		n := 0

@@ -18,7 +18,7 @@ import (
 
 // oneTBB, test_enumerable_thread_specific and test_combinable: each worker has a list of its own. Together the lists
 // have every number once. After a clear they begin anew.
-func TestPeersThreadSpecific(t *testing.T) {
+func TestRivalsThreadSpecific(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		const n = 10_000
 		var made atomic.Int64
@@ -40,7 +40,7 @@ func TestPeersThreadSpecific(t *testing.T) {
 
 // Taskflow, this_worker_id, and taskflow#190: each task writes to the place of its worker, in a graph whose tasks know
 // their executor by their context only. Elsewhere the index is -1, also on a worker of another executor.
-func TestPeersWorkerIndex(t *testing.T) {
+func TestRivalsWorkerIndex(t *testing.T) {
 	onEach(t, []int{1, 3}, func(t *testing.T, ex *executor.Executor) {
 		calls := make([]int, ex.WorkersAndSpares())
 		g := graph.New("indices")
@@ -69,7 +69,7 @@ func TestPeersWorkerIndex(t *testing.T) {
 
 // taskflow#641, rayon, start_callback_called and exit_callback_called, and oneTBB, task_scheduler_observer: what is
 // opened for each thread is there before its first task, and closed after its last one.
-func TestPeersThreadHandlers(t *testing.T) {
+func TestRivalsThreadHandlers(t *testing.T) {
 	var open [7]bool
 	ex, err := executor.New(executor.Config{
 		Workers: len(open),
