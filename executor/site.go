@@ -40,11 +40,11 @@ const (
 const (
 	// siteCount is the number of sites. Arbitrary.
 	siteCount = 32
-	// loudTurns, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss. So where
-	// all withheld work is late, that is one burst of a thousand in the end. Where little of it is, one of some hundred
-	// may be. Arbitrary.
-	loudTurns = 64
-	maxMisses = 4
+	// loudDecisions, doubled for each miss but maxMisses times at most, is the number of loud decisions after a miss.
+	// So where all withheld work is late, that is one burst of a thousand in the end. Where little of it is, one of
+	// some hundred may be. Arbitrary.
+	loudDecisions = 64
+	maxMisses     = 4
 )
 
 // sites has the sites of an executor with guests.
@@ -109,10 +109,10 @@ func (s *site[T]) note(taken int64, withheld bool) {
 // too, and do not count.
 func (s *site[T]) miss() {
 	if s.loud.Load() <= 0 {
-		if s.calm.Swap(0) > loudTurns {
+		if s.calm.Swap(0) > loudDecisions {
 			s.misses.Store(0)
 		}
-		s.loud.Store(loudTurns << min(s.misses.Add(1), maxMisses))
+		s.loud.Store(loudDecisions << min(s.misses.Add(1), maxMisses))
 	}
 	s.burst.Store(decidesAnew) // last: what begins now is decided with loud
 }

@@ -37,7 +37,7 @@ func TestSiteBursts(t *testing.T) {
 				s.note(tempoUnit*200, false)
 			}
 		}
-		require.InDelta(t, loudTurns<<1, louds, 2)
+		require.InDelta(t, loudDecisions<<1, louds, 2)
 	}
 }
 
@@ -59,13 +59,13 @@ func TestSiteMisses(t *testing.T) {
 		louds = append(louds, untilQuiet())
 	}
 	for i, loud := range louds {
-		require.InDelta(t, loudTurns<<min(i+1, maxMisses), loud, 2)
+		require.InDelta(t, loudDecisions<<min(i+1, maxMisses), loud, 2)
 	}
-	for range loudTurns + 1 {
+	for range loudDecisions + 1 {
 		untilQuiet()
 	}
 	s.miss()
-	require.InDelta(t, loudTurns<<1, untilQuiet(), 2, "the last miss was long ago")
+	require.InDelta(t, loudDecisions<<1, untilQuiet(), 2, "the last miss was long ago")
 }
 
 // Of the times of a burst the longest counts, in whatever order they come.
@@ -101,7 +101,7 @@ func TestSiteMissesOnce(t *testing.T) {
 	for range maxMisses {
 		s.miss()
 	}
-	require.EqualValues(t, loudTurns<<1, s.loud.Load())
+	require.EqualValues(t, loudDecisions<<1, s.loud.Load())
 }
 
 // A site withholds each thing once, as long as there is room.
