@@ -67,19 +67,19 @@ func (fn externalMaker) run(ctx context.Context, w *executor.Worker, r *runState
 
 // An outside is an external task from the call of its function to its end.
 type outside struct {
-	ending
+	lateEnd
 	r *runState // valid until over
 
 	mu    xsync.Mutex
 	over  bool // the task has ended, or err and made say how it ends
-	waits bool // the function has returned, and end makes the ending available
+	waits bool // the function has returned, and end makes the lateEnd available
 
 	before, behind *outside // in runState.outside
 	linked         bool
 }
 
 func (fn external) run(ctx context.Context, _ *executor.Worker, r *runState, i uint32) error {
-	x := &outside{ending: newEnding(r, i), r: r}
+	x := &outside{lateEnd: newLateEnd(r, i), r: r}
 	returned := false
 	defer func() {
 		if !returned {
@@ -136,8 +136,8 @@ func (x *outside) done(made *any, err error) {
 	}
 }
 
-// end notes how the task ends. It returns the run whose task it is if the caller is to make the ending available. Until
-// then the run cannot end.
+// end notes how the task ends. It returns the run whose task it is if the caller is to make the lateEnd available.
+// Until then the run cannot end.
 func (x *outside) end(made *any, err error) *runState {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -7,24 +7,24 @@ import (
 )
 
 // errLater is returned by special.run for a task that has run its function and ends later. Such a task holds no worker
-// and no stack. It holds its permits, and its unit in runState.left: so the run cannot end before it. Its ending is an
+// and no stack. It holds its permits, and its unit in runState.left: so the run cannot end before it. Its lateEnd is an
 // item that is made available when the task is to end, once.
 var errLater = errors.New("graph: the task ends later")
 
-// An ending is the item that ends a task, with err, and makes its successors available.
-type ending struct {
-	executor.Item // first: see endingOf
+// A lateEnd is the item that ends a task, with err, and makes its successors available.
+type lateEnd struct {
+	executor.Item // first: see lateEndOf
 	task          uint32
 	err           error
 	made          *any // the value of the task, if it makes one
 }
 
-func newEnding(r *runState, task uint32) ending {
-	return ending{Item: executor.Item{Exec: execEnding, Body: &r.Body}, task: task}
+func newLateEnd(r *runState, task uint32) lateEnd {
+	return lateEnd{Item: executor.Item{Exec: execLateEnd, Body: &r.Body}, task: task}
 }
 
 // endsLater returns the item to run next after task i, which ends later. From the return of errLater on, another worker
-// may run the task's ending.
+// may run the task's lateEnd.
 func (r *runState) endsLater(w *executor.Worker, l *local, i uint32) *executor.Item {
 	_, l.later = r.limited[i] // execLimited takes it back at once
 	return r.goOn(w, l)
@@ -42,9 +42,9 @@ func (r *runState) goOn(w *executor.Worker, l *local) *executor.Item {
 	return nil
 }
 
-// execEnding ends a task.
-func execEnding(w *executor.Worker, it *executor.Item) *executor.Item {
-	e := endingOf(it)
+// execLateEnd ends a task.
+func execLateEnd(w *executor.Worker, it *executor.Item) *executor.Item {
+	e := lateEndOf(it)
 	r := stateOf(it.Body)
 	r.Run().Uncount(w)
 	r.later.Add(-1)

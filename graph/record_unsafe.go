@@ -8,13 +8,13 @@ import (
 
 // The executor returns pointers to the items and bodies that it was given. Each is the first field of the struct in
 // which it is embedded, so a pointer to the field is a pointer to the struct. Bodies of this package are embedded in
-// run states, and items in records, spanItems and endings, or they are roots and tickets; an item's Exec tells which.
+// run states, and items in records, spanItems and lateEnds, or they are roots and tickets; an item's Exec tells which.
 
 func recordOf(it *executor.Item) *record { return (*record)(unsafe.Pointer(it)) }
 
 func spanOf(it *executor.Item) *spanItem { return (*spanItem)(unsafe.Pointer(it)) }
 
-func endingOf(it *executor.Item) *ending { return (*ending)(unsafe.Pointer(it)) }
+func lateEndOf(it *executor.Item) *lateEnd { return (*lateEnd)(unsafe.Pointer(it)) }
 
 func stateOf(b *executor.Body) *runState { return (*runState)(unsafe.Pointer(b)) }
 
@@ -50,6 +50,6 @@ func isFunc(f, g exec) bool {
 const (
 	_ = -unsafe.Offsetof(record{}.Item)
 	_ = -unsafe.Offsetof(spanItem{}.Item)
-	_ = -unsafe.Offsetof(ending{}.Item)
+	_ = -unsafe.Offsetof(lateEnd{}.Item)
 	_ = -unsafe.Offsetof(runState{}.Body)
 )

@@ -247,7 +247,7 @@ func (r *runState) beginWithSources(run *executor.JobRun) *executor.Item {
 // Fail implements executor.Hooks.
 func (r *runState) Fail(w *executor.Worker, it *executor.Item, err error) *executor.Item {
 	l := r.local(w)
-	if l.leaving != nil && l.leaving == it { // not a ticket's; perhaps an ending's
+	if l.leaving != nil && l.leaving == it { // not a ticket's; perhaps a lateEnd's
 		return l.finishLeave()
 	}
 	t := recordOf(it) // roots and spans run no code of the user

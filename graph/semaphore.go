@@ -309,7 +309,7 @@ func execLimited(w *executor.Worker, it *executor.Item) *executor.Item {
 	l := r.local(w)
 	if l.later {
 		l.later = false
-		return next // execEnding gives the permits back
+		return next // execLateEnd gives the permits back
 	}
 	limits := r.returned(it, t)
 	l.leave(it, next, limits, len(limits))

@@ -9,8 +9,8 @@ import (
 
 // A special is the work of a task that does more than call a func(context.Context) error.
 type special interface {
-	// run does the work of task i of the plan, for which ctx is. It returns errLater if the task's ending is, or will be,
-	// made available.
+	// run does the work of task i of the plan, for which ctx is. It returns errLater if the task's lateEnd is, or will
+	// be, made available.
 	run(ctx context.Context, w *executor.Worker, r *runState, i uint32) error
 }
 

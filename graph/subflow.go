@@ -93,9 +93,9 @@ func (fn detached) run(ctx context.Context, w *executor.Worker, r *runState, i u
 // the task in that run. The part ends the task or, if it is detached, is counted in left of the run around it from
 // before its graph begins until that has ended.
 type partOf struct {
-	of     *runState
-	task   uint32
-	ending *ending // of the task; nil if the part is detached
+	of      *runState
+	task    uint32
+	lateEnd *lateEnd // of the task; nil if the part is detached
 }
 
 // startPart starts job, which has a graph and nothing else, as a part of task i of r. If the task is to end later it
@@ -105,11 +105,11 @@ func (r *runState) startPart(w *executor.Worker, i uint32, job *partJob, isDetac
 	around := &job.part
 	switch {
 	case !isDetached:
-		job.ending = newEnding(r, i)
-		around.ending = &job.ending
+		job.lateEnd = newLateEnd(r, i)
+		around.lateEnd = &job.lateEnd
 		r.later.Add(1)
 		r.local(w).detach() // the part comes before the rest of a span, as in push
-	case r.part.of != nil && r.part.ending == nil:
+	case r.part.of != nil && r.part.lateEnd == nil:
 		*around = r.part
 		fallthrough
 	default:
@@ -140,9 +140,9 @@ func (r *runState) startPart(w *executor.Worker, i uint32, job *partJob, isDetac
 
 // ended ends the part with the result of its run, on worker w.
 func (p partOf) ended(w *executor.Worker, err error) {
-	if p.ending != nil {
-		p.ending.err = p.of.bare(p.task, err)
-		p.of.Run().Resume(w, &p.ending.Item)
+	if p.lateEnd != nil {
+		p.lateEnd.err = p.of.bare(p.task, err)
+		p.of.Run().Resume(w, &p.lateEnd.Item)
 		return
 	}
 	if err != nil {
@@ -156,9 +156,9 @@ func (p partOf) ended(w *executor.Worker, err error) {
 // A partJob is a graph that runs as a part.
 type partJob struct {
 	*Graph
-	part   partOf
-	ending ending
-	begun  bool
+	part    partOf
+	lateEnd lateEnd
+	begun   bool
 }
 
 // Begin implements executor.Job.
