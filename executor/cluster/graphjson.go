@@ -193,18 +193,18 @@ func readGraph(data []byte) (*Graph, error) {
 	}
 	// What is written back finds all that encoding/json forgives: fields that are not known, there twice or in another
 	// case, null, text that is not UTF-8.
-	if g.isWritten(data) == nil {
+	if g.checkText(data) == nil {
 		return g, nil
 	}
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, data); err != nil {
 		return nil, err
 	}
-	return g, g.isWritten(compact.Bytes())
+	return g, g.checkText(compact.Bytes())
 }
 
-// isWritten returns an error unless text is the JSON of the graph, without white space.
-func (g *Graph) isWritten(text []byte) error {
+// checkText returns an error unless text is the JSON of the graph, without white space.
+func (g *Graph) checkText(text []byte) error {
 	c := &comparison{text: text}
 	if err := g.write(c); err != nil {
 		return err

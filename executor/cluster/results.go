@@ -69,14 +69,14 @@ func newResults(ctx context.Context, objects objects, run string, g *Graph, outp
 // A result of a local run is the value that the function has returned, each time.
 func (c Call[R]) Result(r *Results) (R, error) {
 	var zero R
-	if err := r.isOf(c.place.g); err != nil {
+	if err := r.checkGraph(c.place.g); err != nil {
 		return zero, err
 	}
 	return read[R](r, c.place.i, c.out)
 }
 
-// isOf returns an error if the results are those of another graph.
-func (r *Results) isOf(g *Graph) error {
+// checkGraph returns an error if the results are those of another graph.
+func (r *Results) checkGraph(g *Graph) error {
 	if g == r.graph || g == r.same.Load() {
 		return nil
 	}

@@ -171,13 +171,13 @@ func AfterRefusal(key any, again func()) {
 		r.tell = make(map[any]func())
 	}
 	if len(r.tell) == 0 {
-		time.AfterFunc(time.Until(r.until), r.isOver)
+		time.AfterFunc(time.Until(r.until), r.tellRefused)
 	}
 	r.tell[key] = again
 }
 
-// isOver tells those that were refused.
-func (r *refusal) isOver() {
+// tellRefused tells those that were refused that the refusal is over.
+func (r *refusal) tellRefused() {
 	claimed.mu.Lock()
 	tell := r.tell
 	r.tell = nil
