@@ -24,7 +24,7 @@ func (r *groupRun) take(fn func() error, cfn func(context.Context) error) {
 	if g.limit >= 0 && g.active >= g.limit {
 		g.enqueue(t)
 		var comes chan struct{}
-		if ex.inline == nil && !inOnEnd(workerHere()) { // on an inline executor nobody else runs the functions
+		if ex.inline == nil && !isInOnEnd(workerHere()) { // on an inline executor nobody else runs the functions
 			comes = make(chan struct{})
 			t.turn.comes = comes
 		}
@@ -70,7 +70,7 @@ func (r *groupRun) takeTurn(t *groupTask, w *Worker) (hasTurn bool, comes chan s
 		g.active++
 		return true, nil
 	}
-	if w != nil && g.queued >= patientTurns && !inOnEnd(w) {
+	if w != nil && g.queued >= patientTurns && !isInOnEnd(w) {
 		own := w.body == &r.Body
 		// If all functions that have a turn wait in Go, an errgroup waits for ever: none of them ends, so no turn
 		// comes. Then no function of the run waits any more, since what gives to its own group in this way does so

@@ -31,7 +31,7 @@ type runStore struct {
 
 // take returns a keptRun, or nil. leave follows.
 func (s *runStore) take(ex *Executor) *keptRun {
-	if ex.guests == nil || ex.observers.keepRuns() || !s.taken.CompareAndSwap(0, 1) {
+	if ex.guests == nil || ex.observers.mayKeepRuns() || !s.taken.CompareAndSwap(0, 1) {
 		return nil
 	}
 	if s.run == nil {

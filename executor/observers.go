@@ -215,8 +215,8 @@ func (o *observers) failures() string {
 	return b.String()
 }
 
-// keepRuns reports whether there are observers: they may refer to a run for longer than it is in progress.
-func (o *observers) keepRuns() bool { return o != nil }
+// mayKeepRuns reports whether there are observers: they may refer to a run for longer than it is in progress.
+func (o *observers) mayKeepRuns() bool { return o != nil }
 
 // tellsTasks reports whether an observer is told of tasks.
 func (o *observers) tellsTasks() bool {

@@ -111,7 +111,7 @@ func (t Task) Remove() {
 			}
 		}
 	}
-	if e.manyRows(len(preds)) {
+	if e.hasManyRows(len(preds)) {
 		g.listEdges()
 		g.edges = slices.DeleteFunc(g.edges, func(e plan.Edge) bool { return e.From == i || e.To == i })
 	} else {
@@ -125,7 +125,7 @@ func (t Task) Remove() {
 	if was := g.special.of(i); was != nil {
 		g.special.set(i, nil)
 		if isChoice(was) {
-			g.chooses = g.special.choose()
+			g.chooses = g.special.anyChooses()
 		}
 	}
 	delete(g.names, i)
@@ -289,7 +289,7 @@ func (r *runState) canAdapt(p *plan.Plan) bool {
 func (r *runState) adapt(p *plan.Plan, rows map[uint32][]uint32, bound []uint32) {
 	was := r.plan
 	r.plan, r.succ, r.special, r.values = p, p.Succ, r.graph.layout.special, nil
-	if r.special.make() {
+	if r.special.anyMakes() {
 		r.values = make([]madeValue, p.Len())
 	}
 	r.records = r.records[:p.Len()+1]

@@ -174,10 +174,10 @@ func (r *runState) fit(p *plan.Plan, form form) {
 	if r.isDynamic() {
 		r.root.Exec = execDynamicRoot
 	}
-	if r.special = g.layout.special; r.special.make() {
+	if r.special = g.layout.special; r.special.anyMakes() {
 		r.values = make([]madeValue, n)
 	}
-	r.alone = len(g.layout.limits) == 0 && !r.special.endLater()
+	r.alone = len(g.layout.limits) == 0 && !r.special.anyEndsLater()
 	if len(g.layout.limits) > 0 {
 		r.limited = make(map[uint32]limited)
 	}

@@ -42,11 +42,11 @@ func (s *specials) add(others specials, first uint32) {
 	}
 }
 
-// choose reports whether one of the tasks chooses.
-func (s specials) choose() bool { return slices.ContainsFunc(s, isChoice) }
+// anyChooses reports whether one of the tasks chooses.
+func (s specials) anyChooses() bool { return slices.ContainsFunc(s, isChoice) }
 
-// make reports whether one of the tasks may make a value.
-func (s specials) make() bool {
+// anyMakes reports whether one of the tasks may make a value.
+func (s specials) anyMakes() bool {
 	return slices.ContainsFunc(s, func(does special) bool {
 		switch does.(type) {
 		case valueMaker, valueTask, externalMaker:
@@ -56,8 +56,8 @@ func (s specials) make() bool {
 	})
 }
 
-// endLater reports whether one of the tasks may end later.
-func (s specials) endLater() bool {
+// anyEndsLater reports whether one of the tasks may end later.
+func (s specials) anyEndsLater() bool {
 	return slices.ContainsFunc(s, func(does special) bool {
 		switch does.(type) {
 		case nil, oneOf, someOf, valueMaker, valueTask:

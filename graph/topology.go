@@ -42,9 +42,10 @@ type frozen struct {
 // for it, a walk through the graph does.
 const scansBeforeReverse = 16
 
-// manyRows reports whether so many rows have changed, and are about to, that the edges are better listed, or the base
-// better made anew. The share is arbitrary: a row in a map takes many times the time and memory of an edge in a list.
-func (t *topology) manyRows(more int) bool { return len(t.rows)+more > 16+t.base.Len()/32 }
+// hasManyRows reports whether so many rows have changed, and are about to, that the edges are better listed, or the
+// base better made anew. The share is arbitrary: a row in a map takes many times the time and memory of an edge in a
+// list.
+func (t *topology) hasManyRows(more int) bool { return len(t.rows)+more > 16+t.base.Len()/32 }
 
 // successors returns the row of task i. The caller does not change it.
 func (t *topology) successors(i uint32) []uint32 {
@@ -249,7 +250,7 @@ func (g *Graph) editable() *topology {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.walkable()
-	if t.manyRows(0) {
+	if t.hasManyRows(0) {
 		_, _ = t.settle(g.funcs, g.choosers(len(g.funcs))) // the freeze tells of an error
 	}
 	g.edges = nil // of a graph with modules
@@ -261,7 +262,7 @@ func (g *Graph) addEdgeToTopology(from, to uint32) {
 	t := g.topology
 	g.edges = nil
 	t.add(from, to)
-	if t.manyRows(0) {
+	if t.hasManyRows(0) {
 		g.listEdges()
 	}
 }
