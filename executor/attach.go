@@ -15,7 +15,8 @@ type attachments struct {
 	newWorker func(i int) *Worker
 	newRun    func(j Job, parent *Run) (r *JobRun, of Job, bounded bool)
 
-	host func(*Worker, policy.Host) policy.Host // shows a worker to its policy, with what the kernel shows; or nil
+	// host returns the Host that a worker's policy gets: the kernel's, with methods of a feature. It may be nil.
+	host func(*Worker, policy.Host) policy.Host
 
 	// start calls rest, the worker's life on the calling thread, or fails. end calls rest, which ends the thread.
 	start func(w *Worker, rest, fails func())
@@ -36,8 +37,8 @@ type attachments struct {
 	asleep []func(w *Worker, able bool)
 	awake  workerCalls
 
-	// Another thread has found that a worker can run no items for a while, or again: its task blocks without Blocking.
-	// The worker does not know. A spare is called up before, and let go afterwards, as in Blocking.
+	// Another thread has found that a worker's task blocks without Blocking, or no longer does. The worker does not
+	// know. silent comes after a spare was called up, and heard before one is let go, as in Blocking.
 	silent, heard plainCalls
 
 	// The item.

@@ -4,24 +4,20 @@ package executor
 
 import "github.com/magpie-go/magpie/internal/osthread"
 
-// A wordEnding is an ending that can wait on a word. That takes fewer operations than a channel.
+// A wordEnding is an ending as a model program waits for it: on a word, where it can. That takes fewer operations than
+// a channel.
 type wordEnding interface{ awaitWord() }
 
+// awaitWord implements wordEnding.
 func (r *Run) awaitWord() { r.over.Await() }
 
-// awaitWord is not that of the run: the state comes before.
+// awaitWord is await: the state that u waits for comes before the end of its run.
 func (u *until) awaitWord() { u.await() }
 
 // block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
 // The model has no time, so it does not spin.
 func (ex *core) block(e ending) {
-	Blocking(func() {
-		if word, ok := e.(wordEnding); ok {
-			word.awaitWord()
-		} else {
-			e.await()
-		}
-	})
+	Blocking(e.(wordEnding).awaitWord)
 }
 
 // giveWay lets other threads go on: a thief that may not sleep would run for ever.

@@ -11,8 +11,8 @@ const (
 	politeLosses = 16
 
 	// pollInterval is how many items a busy worker runs between two looks at the injector, so that a run submitted
-	// beside an endless one gets its turn. It does not look inside a wait, and makes up for that, see pollAgain. Go's
-	// scheduler looks every 61; here a power of two makes the test a mask.
+	// beside an endless one is not kept waiting. It does not look inside a wait, and makes up for that, see pollAgain.
+	// Go's scheduler looks every 61; here a power of two makes the test a mask.
 	pollInterval = 64
 	// flushInterval is how many items a busy worker runs between two calls of publishCounts and Hooks.Flush.
 	flushInterval = 1024

@@ -85,7 +85,7 @@
 // # Layers of your own
 //
 // [Item], [Body], [Hooks], [Worker] and [JobRun] are for implementations of [Job] only, such as package graph, and may
-// change in a minor version. The example of Item is the smallest one. PROTOCOL.md has the protocol, its invariants, what
-// is not promised, and the files to read first. Document 000 is Lin, Huang and Wong, "An Efficient Work-Stealing
+// change in a minor version. The example of Item is the smallest one. PROTOCOL.md has the protocol, its invariants,
+// what is not promised, and the files to read first. Document 000 is Lin, Huang and Wong, "An Efficient Work-Stealing
 // Scheduler for Task Dependency Graph" (2020).
 package executor

@@ -26,6 +26,3 @@ const (
 	// cancel. It is arbitrary.
 	minSweep = 64
 )
-
-// endsForgotten says that the garbage collector ends promises that nothing refers to.
-const endsForgotten = true

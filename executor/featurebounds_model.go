@@ -10,6 +10,3 @@ const (
 	siteRoom      = 2
 	minSweep      = 1
 )
-
-// endsForgotten is not set: the model has no garbage collector.
-const endsForgotten = false

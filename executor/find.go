@@ -179,8 +179,8 @@ func (s *search) steal(victim *Worker) (*Item, deque.Outcome) {
 	return it, outcome
 }
 
-// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Experiment.Steal says so, several
-// at once. It returns the first and puts the others into its own lane. The worker is in no wait.
+// stealMany takes one of the oldest items in the victim's lane that thieves see or, if Experiment.Steal says so,
+// several at once. It returns the first and puts the others into its own lane. The worker is in no wait.
 func (s *search) stealMany(victim *Worker) (*Item, deque.Outcome) {
 	w := s.w
 	it, rest, outcome := w.lane.StealFrom(&victim.lane)
@@ -276,8 +276,8 @@ func (s *search) lose() {
 	}
 }
 
-// yieldsWhenLost reports whether lost steals make the worker yield. With Experiment.Verbatim they do not, except where a
-// lost steal is tried again at once: in waits, and under a policy that does so.
+// yieldsWhenLost reports whether lost steals make the worker yield. With Experiment.Verbatim they do not, except where
+// a lost steal is tried again at once: in waits, and under a policy that does so.
 func (s *search) yieldsWhenLost() bool {
 	return !s.w.core.verbatim || s.w.core.retries || s.w.waits.run != nil
 }

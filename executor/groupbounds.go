@@ -6,8 +6,8 @@ import "time"
 
 // How groups bound what they do and keep. Correctness does not depend on the values.
 const (
-	// maxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is arbitrary:
-	// the lock is then cheap, and a batch takes a kilobyte.
+	// maxBatch is how many functions from outside a worker takes from a group without a limit at a time. It is
+	// arbitrary: the lock is then cheap, and a batch takes a kilobyte.
 	maxBatch = 64
 
 	// inboxPause is how many yields a worker waits for functions from outside, about a microsecond, in which a caller

@@ -73,8 +73,8 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 	return calls
 }
 
-// callFor puts a function from outside into the group's queue, and makes the inbox available to workers unless that is
-// withheld until the caller waits. The caller has counted the function in. Its unit becomes the inbox's.
+// callFor puts a function from outside into the inbox. It makes the inbox available to workers, or withholds it until
+// the caller waits. The caller has counted the function in. Its unit becomes the inbox's.
 func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	g.mu.Lock()

@@ -17,8 +17,8 @@ const (
 	// guest is quiet.
 	quietSpan = callerSpan / 2
 
-	// withheldSpan bounds what is withheld: where a Group or Async that tells a worker of its functions at once typically
-	// takes longer, none is. It is a few times as long as it takes to wake the threads.
+	// withheldSpan bounds what is withheld: where a Group or Async that tells a worker of its functions at once
+	// typically takes longer, none is. It is a few times as long as it takes to wake the threads.
 	withheldSpan = 5 * callerSpan
 
 	// quietTick is the time between two ticks of the clock of quiet guests. An item that a quiet guest has pushed,

@@ -146,8 +146,8 @@ func (w *Worker) exitNested(o outer) {
 }
 
 // pollAgain makes up for a poll that has come since the item with that number, while the worker ran items on top of
-// another: it did not look at the injector there. The worker polls before its next item. Otherwise a worker all of whose
-// polls come there would never look. pollAgain reports whether one has come.
+// another: it did not look at the injector there. The worker polls before its next item. Otherwise a worker all of
+// whose polls come there would never look. pollAgain reports whether one has come.
 func (c *counts) pollAgain(since uint64) bool {
 	if c.items/pollInterval == since/pollInterval {
 		return false

@@ -69,8 +69,8 @@ func (k *keptRun) leave() {
 // renew makes r, which is zero or over, ready for a start after which it may be lone. It returns false if r is over and
 // not lone. The caller is the starter, at the end of its wait.
 //
-// visited is not cleared. A helper of the next run may look at a lane in vain, and if the next guest is another worker's,
-// the run is not kept after it.
+// visited is not cleared. A helper of the next run may look at a lane in vain, and if the next guest is another
+// worker's, the run is not kept after it.
 func (r *Run) renew() bool {
 	if r.core == nil {
 		r.lone.Store(true)

@@ -191,8 +191,8 @@ func (s *slots) drop() {
 	s.kept = s.kept[:last]
 }
 
-// takeHeld takes an item that is held for want of a slot that the worker has, see attachments.takeHeld. The item that the
-// worker waits for may be held, because another worker met it first.
+// takeHeld takes an item that is held for want of a slot that the worker has, see attachments.takeHeld. The item that
+// the worker waits for may be held, because another worker met it first.
 func (s *slots) takeHeld(of *Run, only *Item) *Item {
 	l := s.own
 	if of != nil {

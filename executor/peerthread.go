@@ -75,6 +75,8 @@ type peerHost struct {
 	w *Worker
 }
 
+var _ policy.PeerHost = peerHost{}
+
 // Preempted implements policy.PeerHost.
 func (h peerHost) Preempted(victim int, sign policy.Sign) bool {
 	me, v := partsOf(h.w).peer, partsOf(h.w.core.roster[victim]).peer

@@ -87,8 +87,8 @@ func (ex *executor) tick() (again bool) {
 	for i := range q.hushes {
 		s := &q.hushes[i]
 		pushed := s.pushed.Load()
-		// D1(tick): have the guest speak at its next push, then look for a thief, as it has not. The item was pushed before
-		// pushed was set.
+		// D1(tick): have the guest speak at its next push, then look for a thief, as it has not. The item was in the
+		// lane before s.pushed was set.
 		if pushed != 0 && pushed == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 &&
 			s.pushed.CompareAndSwap(pushed, 0) {
 			ex.policy.Shown()

@@ -16,7 +16,7 @@ type sleepKind struct {
 	// standIn and standDown tell the ledger of spares, one of which may stand in for the worker; nil: none may.
 	standIn, standDown func(*spares.Ledger)
 
-	apart bool // the caller of asleep counts the worker out and in itself, with its feature
+	apart bool // asleep does not count the worker out and in: its caller's feature does
 }
 
 var (

@@ -32,7 +32,7 @@ func (s *silence) attachTo(on *attachments) {
 	if s.watch.IsSet() { // not in a model, which has no kernel to ask
 		on.running.add(func(*Worker) { s.watch.Wake() })
 		on.submitted = append(on.submitted, s.watch.Submitted)
-		on.sharesLanes = true // no thread could share a worker's lane later, while a task sleeps: see protocol/stalls.md
+		on.sharesLanes = true // no thread could share a lane later, while its worker sleeps: see protocol/stalls.md
 	}
 }
 

@@ -32,7 +32,7 @@ const circle = 4
 // what a single feature uses.
 const door = 286
 
-// kernelLines bounds the lines of the kernel's files.
+// kernelLines bounds the lines of the kernel's files, without those of files for model programs.
 const kernelLines = 5020
 
 // workerFields and workerMethods are how many a Worker has, the part of a worker that the kernel knows. A change that
@@ -40,7 +40,7 @@ const kernelLines = 5020
 const workerFields, workerMethods = 14, 60
 
 // TestKernelNamesNoFeature: the kernel of package executor names nothing above it. What stands on it has no larger
-// circle, and uses no more of it, than it did.
+// circle, and uses no more of it, than it did. The kernel has no more lines than it may.
 func TestKernelNamesNoFeature(t *testing.T) {
 	h := newHouse(t)
 	require.Empty(t, h.upward)

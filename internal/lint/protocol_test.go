@@ -118,7 +118,8 @@ func rows(files []*file, pages []page) (wrong []string) {
 	return wrong
 }
 
-// stray: no comment of files names a site. It is for packages whose tags no page would tell.
+// stray: no comment of files names a site. It is for packages whose tags no page would tell. A tag without a site may
+// be anything, as L1, a cache.
 func stray(files []*file) (wrong []string) {
 	for _, f := range files {
 		for _, comment := range f.comments() {
@@ -137,22 +138,14 @@ var protocols = []string{"deque", "executor", "notifier"}
 // withCluster are the folders with a protocol, whatever its module.
 var withCluster = append([]string{"executor/cluster"}, protocols...)
 
-// byProtocol returns the module's files but tests, by the folder whose protocol tells their tags. The executor's tells
-// those of all layers on it, the notifier's those of the parkers on which its waiters sleep.
+// byProtocol returns the module's files but tests, by the folder whose protocol covers them.
 func byProtocol(t *testing.T) map[string][]*file {
 	packages := make(map[string][]*file)
 	for _, f := range moduleFiles(t) {
-		if f.isTest() {
-			continue
+		if !f.isTest() {
+			dir := protocolOf(f.dir())
+			packages[dir] = append(packages[dir], f)
 		}
-		dir := protocolOf(f.dir())
-		switch {
-		case dir == "graph" || strings.HasPrefix(dir, "executor/"):
-			dir = "executor"
-		case dir == "internal/park":
-			dir = "notifier"
-		}
-		packages[dir] = append(packages[dir], f)
 	}
 	return packages
 }
@@ -288,6 +281,8 @@ func TestProtocolRulesBite(t *testing.T) {
 		"spoken of, but gone":  "D1(a): x, before P1(b)",
 		"tested, but gone":     "D1(a): x\n\n## Tested by\n\n* D1(b): `TestX`\n",
 		"a row of another tag": "D2(a): x",
+		"a partner":            "It pairs with\nD1(a): x.",
+		"another's words":      "The same as D1(a): x.",
 	} {
 		require.NotEmpty(t, tell(text), name)
 	}

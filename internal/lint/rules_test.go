@@ -340,29 +340,27 @@ func isExportedType(e ast.Expr) bool {
 }
 
 // Tags cite obligations: P publication, D Dekker, C claim, G generation, W wrap, R retention, L liveness. D1(push) is
-// the site push of D1. At that site a comment has the tag followed by a colon. In "Pairs with D1(push): …" it has not.
+// the site push of D1. At that site a comment has a sentence that begins with the name and a colon. After other words,
+// as in "Pairs with D1(push): …", the name is of a partner.
 var (
 	tag  = regexp.MustCompile(`\b([PDCGWRL][1-9][0-9]*)\b(?:\(([^)]*)\))?`)
-	site = regexp.MustCompile(`(\bwith )?\b([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
+	site = regexp.MustCompile(`(?:^|\n\n|[.:;*/|]\s+)([PDCGWRL][1-9][0-9]*)\(([^)]*)\):`)
 )
 
-// A named is a site of a tag.
-type named struct{ tag, site string }
+// A siteName is a tag and a site of it.
+type siteName struct{ tag, site string }
 
-func (n named) String() string { return n.tag + "(" + n.site + ")" }
+func (n siteName) String() string { return n.tag + "(" + n.site + ")" }
 
-// sitesIn lists the sites that a text is of.
-func sitesIn(text string) (sites []named) {
+// sitesIn lists the sites that a text describes.
+func sitesIn(text string) (sites []siteName) {
 	for _, m := range site.FindAllStringSubmatch(text, -1) {
-		if m[1] == "" {
-			sites = append(sites, named{m[2], m[3]})
-		}
+		sites = append(sites, siteName{m[1], m[2]})
 	}
 	return sites
 }
 
-// tags checks the tags cited in one package's comments. protocol is the text of the package's protocol, "" if it has
-// none.
+// tags checks the tags cited in one package's comments. protocol is the text of the package's protocol.
 func tags(files []*file, protocol string) (wrong []string) {
 	sites := make(map[string]map[string]bool)
 	for _, f := range files {
@@ -384,7 +382,7 @@ func tags(files []*file, protocol string) (wrong []string) {
 		for _, text := range f.comments() {
 			for _, m := range tag.FindAllStringSubmatch(text, -1) {
 				cited[m[1]] = true
-				if protocol != "" && !defined[m[1]] {
+				if !defined[m[1]] {
 					wrong = append(wrong, fmt.Sprintf("%s: %s is not in the protocol", f.path, m[1]))
 				}
 				if m[2] != "" && !sites[m[1]][m[2]] {
@@ -411,8 +409,7 @@ func tags(files []*file, protocol string) (wrong []string) {
 var citation = regexp.MustCompile("`((?:Test|Fuzz)\\w+)`|package (\\w+)'s|;|\n")
 
 // citations checks the tests cited in the pages of the protocol of dir: they exist, and every model program of the
-// package and of the packages in its folder internal is among them. tests are the tests of the module, by folder and
-// name.
+// packages that the protocol covers is among them. tests are the tests of the module, by folder and name.
 func citations(dir string, pages []page, tests map[string]map[string]bool) (wrong []string) {
 	folders := make(map[string]string) // by package name
 	for folder := range tests {
@@ -450,10 +447,16 @@ func citations(dir string, pages []page, tests map[string]map[string]bool) (wron
 }
 
 // protocolOf returns the folder whose protocol covers dir. For a package in a folder internal it is the folder
-// around that one.
+// around that one. The executor's covers all layers on it, the notifier's the parkers on which its waiters sleep.
 func protocolOf(dir string) string {
 	if around, _, ok := strings.Cut(dir, "/internal/"); ok {
-		return around
+		dir = around
+	}
+	switch {
+	case dir == "graph", strings.HasPrefix(dir, "executor/"):
+		return "executor"
+	case dir == "internal/park":
+		return "notifier"
 	}
 	return dir
 }

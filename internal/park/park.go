@@ -2,7 +2,8 @@
 //
 // On Linux a [Parker] sleeps on a futex. Elsewhere, and under the build tag magpie_portable_park, it sleeps on a
 // sync.Cond. Both sit behind the same word protocol, so the same tests run on both.
-// PROTOCOL.md of package notifier tells its obligation, L1.
+//
+// PROTOCOL.md of package notifier has the obligation of this protocol, L1.
 package park
 
 import "github.com/magpie-go/magpie/internal/xatomic"

@@ -26,7 +26,8 @@
 // the milliseconds that one thread took on the machine that perMS in the table is from: the work is the same
 // everywhere. It is called from the main goroutine, from eight goroutines, and from handlers of HTTP for one and for
 // eight clients that pause for a millisecond between requests. What is timed is the loop alone. With client8 it is the
-// request: goroutines of eight handlers wait for a P before the loop begins, and callers of an executor after that.
+// whole request. Goroutines of eight handlers wait for a P before their loops begin, and the loops' times do not show
+// it. Callers of an executor wait after their loops have begun.
 //
 // All rivals of a loop are in one process and have the same data. They take turns by blocks, each with GOMAXPROCS as at
 // the start of a program, and with an executor of its own: one that is open raises GOMAXPROCS for goroutines too. In a

@@ -65,7 +65,9 @@ func (p *mbws) WakeAll() { p.wakeAll() }
 func (p *mbws) Attach(h Host) Thief {
 	t := &mbwsThief{p: p, h: h, id: h.ID()}
 	t.sentry = p.newSentry(t)
-	t.threads, _ = h.(PeerHost)
+	if p.standIn != nil {
+		t.threads = h.(PeerHost) // a row with a standIn has Needs
+	}
 	p.peers[t.id] = t
 	return t
 }
@@ -75,7 +77,7 @@ type mbwsThief struct {
 	deaf
 	sentry  sentry
 	h       Host
-	threads PeerHost // the same, under policies with a standIn
+	threads PeerHost // h, under a policy with a standIn; else nil
 	id      int
 	failed  int // the steal counter, n in the document
 	_       pad.Line
@@ -84,13 +86,13 @@ type mbwsThief struct {
 	_       pad.Line
 }
 
-// A sentry decides which thief stays awake while a run is in progress.
+// A sentry decides, for one thief, whether that is the watchdog: the one that stays awake while a run is in progress.
 type sentry interface {
 	volunteer()        // the caller, which counts as a thief, is to try
 	cease(stolen bool) // the caller ceases to count as a thief: it has got an item, or leaves service
 	stays() bool       // the caller has failed often, and does not even prepare to sleep
 	maySleep() bool    // the caller has prepared, and ceases to count as a thief: it may sleep
-	isPosted() bool    // a thief stands sentry
+	isPosted() bool    // there is a watchdog
 }
 
 // An mbwsStatus is what a worker tells its peers. Correctness does not depend on it.
@@ -194,8 +196,8 @@ func (t *mbwsThief) Waits() {
 // Vain implements Thief.
 func (t *mbwsThief) Vain(int) bool { return t.p.m.Stopping() || t.fails(t.h.Random(t.p.m.Workers())) }
 
-// MaySleep implements Thief. If no thief stands sentry, a worker that is to sleep in a wait stays awake as the sentry's
-// deputy, unless there is one. A worker that sleeps already does not become one.
+// MaySleep implements Thief. If there is no watchdog, a worker that is to sleep in a wait stays awake as its deputy,
+// unless there is a deputy. A worker that sleeps already does not become one.
 func (t *mbwsThief) MaySleep() bool {
 	if t.sentry.isPosted() || !t.p.m.Running() || t.p.m.Stopping() {
 		t.standDown()
