@@ -293,6 +293,12 @@ func TaskIn(stack string) string { return taskIn(stack) }
 // OnStack reports whether a worker sleeps, so that a caller may take its place.
 func (ex *Executor) OnStack() bool { return !strings.HasPrefix(ex.notifier.String(), "stack=none") }
 
+// Crowded and CrowdLimit are the steps in which looks count several callers, and how far.
+const (
+	Crowded    = crowded
+	CrowdLimit = crowdLimit
+)
+
 // LongStint is how long a worker is awake before the executor reserves all Ps.
 const LongStint = 100 * time.Millisecond
 

@@ -146,3 +146,58 @@ func TestStintOfCaller(t *testing.T) {
 	off.Store(true)
 	require.NoError(t, <-ran)
 }
+
+// TestCrowd: looks find several callers by two runs in progress that are in no other, however many are in one of them.
+func TestCrowd(t *testing.T) {
+	for _, workers := range []int{1, 2, 4} {
+		ex := newExecutor(t, executor.Config{Workers: workers, Threads: host.Threads{OnlyBlocking: true}})
+		off, begun := make(chan struct{}), make(chan struct{})
+		wait := one(func(context.Context) error {
+			<-off
+			return nil
+		})
+		first := ex.Start(t.Context(), one(func(ctx context.Context) error {
+			for range 10 {
+				ex.Start(ctx, wait)
+			}
+			close(begun)
+			<-off
+			return nil
+		}))
+		<-begun
+		now := time.Now() // of all looks, so that no stint is long
+		look := ex.Looks()
+		for range 100 {
+			require.False(t, look(now), "runs in that of one caller")
+		}
+		second := ex.Start(t.Context(), wait)
+		for n := 1; n < executor.CrowdLimit/executor.Crowded; n++ {
+			require.False(t, look(now), "look %d", n)
+		}
+		require.True(t, look(now))
+		close(off)
+		require.NoError(t, first.Wait())
+		require.NoError(t, second.Wait())
+	}
+}
+
+// TestCrowdAtTimes: several callers at less than a quarter of the looks are not found.
+func TestCrowdAtTimes(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1, Threads: host.Threads{OnlyBlocking: true}})
+	look, now := ex.Looks(), time.Now()
+	for range 100 {
+		off := make(chan struct{})
+		wait := one(func(context.Context) error {
+			<-off
+			return nil
+		})
+		first, second := ex.Start(t.Context(), wait), ex.Start(t.Context(), wait)
+		require.False(t, look(now))
+		close(off)
+		require.NoError(t, first.Wait())
+		require.NoError(t, second.Wait())
+		for range executor.Crowded {
+			require.False(t, look(now))
+		}
+	}
+}
