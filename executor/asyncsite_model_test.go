@@ -62,19 +62,29 @@ func TestModelAsyncWithheldLate(t *testing.T) {
 	})
 }
 
-// TestModelAsyncsMeet: a future that the caller runs waits for what another does that is withheld. No clock ticks.
+// TestModelAsyncsMeet: a future that the caller runs waits for what another of its site does, which is withheld. No
+// clock ticks.
 func TestModelAsyncsMeet(t *testing.T) {
 	withheld := 0
 	onEachReceiving(t, []int{1}, func(ex *Executor) {
 		ex.HushAsyncs()
 		p := NewPromise[int](context.Background(), ex)
-		f := Async(context.Background(), ex, func(context.Context) (int, error) { return p.Future().Wait() })
-		g := Async(context.Background(), ex, func(context.Context) (int, error) { p.Resolve(1); return 1, nil })
+		var both [2]*Future[int]
+		for i := range both {
+			// One function, so that both are of one site.
+			both[i] = Async(context.Background(), ex, func(context.Context) (int, error) {
+				if i == 0 {
+					return p.Future().Wait()
+				}
+				p.Resolve(1)
+				return 1, nil
+			})
+		}
 		if ex.WithheldAsyncs() == 2 {
 			withheld++
 		}
-		got(f)
-		got(g)
+		got(both[0])
+		got(both[1])
 		stop(ex)
 	})
 	model.Reached(t, withheld, "both futures are withheld")

@@ -90,7 +90,8 @@ func (r *reserve) isCrowded(ex *executor) bool {
 	return r.crowd >= crowdLimit
 }
 
-// hasSeveralCallers reports whether two runs are in progress that are in no other. Among many it takes that for granted.
+// hasSeveralCallers reports whether two runs are in progress that are in no other. Among many it takes that for
+// granted.
 func (ex *executor) hasSeveralCallers() bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()
