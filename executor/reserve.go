@@ -91,7 +91,7 @@ func (r *reserve) isCrowded(ex *executor) bool {
 }
 
 // hasSeveralCallers reports whether two runs are in progress that are in no other. Among many it takes that for
-// granted.
+// granted. A run that it has looked at does not serve the next caller, see Run.lone.
 func (ex *executor) hasSeveralCallers() bool {
 	ex.mu.Lock()
 	defer ex.mu.Unlock()

@@ -124,7 +124,7 @@ func stray(files []*file) (wrong []string) {
 	for _, f := range files {
 		for _, comment := range f.comments() {
 			for _, name := range ofSite.FindAllString(comment, -1) {
-				wrong = append(wrong, fmt.Sprintf("%s: %s belongs to no protocol, see byProtocol", f.path, name))
+				wrong = append(wrong, fmt.Sprintf("%s: %s belongs to no protocol, see protocolOf", f.path, name))
 			}
 		}
 	}

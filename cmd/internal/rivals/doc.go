@@ -27,7 +27,8 @@
 // everywhere. It is called from the main goroutine, from eight goroutines, and from handlers of HTTP for one and for
 // eight clients that pause for a millisecond between requests. What is timed is the loop alone. With client8 it is the
 // whole request. Goroutines of eight handlers wait for a P before their loops begin, and the loops' times do not show
-// it. Callers of an executor wait after their loops have begun.
+// it. Callers of an executor wait after their loops have begun. An executor takes some of its Ps in the first second
+// of several callers, so blocks of client8 are to be longer: -seconds 2.
 //
 // All rivals of a loop are in one process and have the same data. They take turns by blocks, each with GOMAXPROCS as at
 // the start of a program, and with an executor of its own: one that is open raises GOMAXPROCS for goroutines too. In a
