@@ -266,6 +266,21 @@ func TestTags(t *testing.T) {
 	require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
 }
 
+// TestTagsOfTests: the comments of tests name sites that are there.
+func TestTagsOfTests(t *testing.T) {
+	var files, tests []*file
+	for _, f := range moduleFiles(t) {
+		switch {
+		case !f.isTest():
+			files = append(files, f)
+		case f.dir() != "internal/lint": // it makes up sites
+			tests = append(tests, f)
+		}
+	}
+	wrong := gone(tests, files)
+	require.Empty(t, wrong, "\n%s", strings.Join(wrong, "\n"))
+}
+
 func TestTagsRuleBites(t *testing.T) {
 	const good = "package p\n\n// D1(a): mine, then yours. Pairs with D1(b).\nvar x int // P1\n\n" +
 		"// D1(b): see D1(a).\nvar y int\n"

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -83,6 +84,19 @@ var (
 	testedBy = regexp.MustCompile(`(?ms)^#+ Tested by$.*?(?:^#|\z)`)
 )
 
+// sitesOf returns the sites of files, each with the path of a file that has it.
+func sitesOf(files []*file) map[string]string {
+	has := make(map[string]string)
+	for _, f := range files {
+		for _, comment := range f.comments() {
+			for _, s := range sitesIn(comment) {
+				has[s.String()] = f.path
+			}
+		}
+	}
+	return has
+}
+
 // rows: the pages have a row for each site of files, and files have each site that a page names. A row is one of a
 // table, or a text after the site's name and a colon.
 func rows(files []*file, pages []page) (wrong []string) {
@@ -98,20 +112,31 @@ func rows(files []*file, pages []page) (wrong []string) {
 			told[s.String()] = true
 		}
 	}
-	has := make(map[string]bool)
-	for _, f := range files {
-		for _, comment := range f.comments() {
-			for _, s := range sitesIn(comment) {
-				if has[s.String()] = true; !told[s.String()] {
-					wrong = append(wrong, fmt.Sprintf("%s: no page has a row for %s", f.path, s))
-				}
-			}
+	has := sitesOf(files)
+	for _, name := range slices.Sorted(maps.Keys(has)) {
+		if !told[name] {
+			wrong = append(wrong, fmt.Sprintf("%s: no page has a row for %s", has[name], name))
 		}
 	}
 	for _, p := range pages {
 		for _, name := range ofSite.FindAllString(p.text, -1) {
-			if !has[name] {
+			if has[name] == "" {
 				wrong = append(wrong, fmt.Sprintf("%s: %s has no site: no comment begins %s:", p.path, name, name))
+			}
+		}
+	}
+	return wrong
+}
+
+// gone: each site that a comment of tests names is one of those that files have.
+func gone(tests, files []*file) (wrong []string) {
+	has := sitesOf(files)
+	for _, f := range tests {
+		for _, comment := range f.comments() {
+			for _, name := range ofSite.FindAllString(comment, -1) {
+				if has[name] == "" {
+					wrong = append(wrong, fmt.Sprintf("%s: %s has no site in the code that is tested", f.path, name))
+				}
 			}
 		}
 	}
@@ -286,6 +311,12 @@ func TestProtocolRulesBite(t *testing.T) {
 	} {
 		require.NotEmpty(t, tell(text), name)
 	}
+	about := func(comment string) []string {
+		return gone([]*file{parse(t, "p/x_test.go", "package p\n\n// "+comment+"\nvar y int\n")}, code)
+	}
+	require.Empty(t, about("TestA: D1(a), of I2."))
+	require.NotEmpty(t, about("TestA: D1(b)."))
+	require.NotEmpty(t, about("D1(b): the test's own."))
 	require.NotEmpty(t, stray(code))
 	require.Empty(t, stray([]*file{parse(t, "p/x.go", "package p\n\n// P3 of document 7, by C17().\nvar x int\n")}))
 	files := map[string]string{a.path: a.text, b.path: b.text}
