@@ -108,19 +108,23 @@ func (f *future) init(ctx context.Context, ex *Executor, code uintptr, after []A
 	w := ex.currentWorker()
 	w.mustBeInTask()
 	f.ctx.within(ctx)
+	inside := false
 	if ex.intake != nil && w == nil {
-		if err := ex.intake.enter(ctx, asyncName, false); err != nil {
+		var err error
+		if inside, err = ex.intake.enter(ctx, asyncName, false); err != nil {
 			f.claimed.Store(1)
 			f.settle(nil, err)
 			return
 		}
+	}
+	if inside {
 		f.ctx.marks.Or(hasRoom)
 	}
 	if !ex.asyncs.countIn(w) {
 		f.claimed.Store(1)
 		f.settle(w, ErrClosed)
-		if ex.intake != nil {
-			ex.intake.leave() // w is nil
+		if inside {
+			ex.intake.leave()
 		}
 		return
 	}
@@ -262,6 +266,7 @@ func (r *Run) awaitable() *future {
 	f.claimed.Store(1)
 	of.endFuture = f
 	r.mu.Unlock()
-	r.tell(func(err error) { f.settle(nil, err) })
+	// First: a function of OnEnd may start a run, and wait for room that what comes after f has.
+	r.tell(func(err error) { f.settle(nil, err) }, true)
 	return f
 }

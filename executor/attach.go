@@ -79,9 +79,9 @@ type attachments struct {
 // A gate bounds the runs in progress that were started from outside.
 type gate interface {
 	// enter counts a run in, or returns the error for which it must not begin. If there is no room it waits until ctx
-	// ends or, if tries is set, returns an error at once.
-	enter(ctx context.Context, job string, tries bool) error
-	// leave counts a run out.
+	// ends or, if tries is set, returns an error at once. Of a caller that must not wait it does not count the run.
+	enter(ctx context.Context, job string, tries bool) (counted bool, err error)
+	// leave counts a run out that was counted.
 	leave()
 }
 

@@ -3,6 +3,7 @@ package executor
 import (
 	"log"
 	"runtime/debug"
+	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -145,7 +146,7 @@ func (r *Run) OnEnd(fn func(err error)) {
 		panic("executor: Run.OnEnd of a nil function")
 	}
 	r.mustBeMade()
-	r.tell(func(err error) { contained(fn, err) })
+	r.tell(func(err error) { contained(fn, err) }, false)
 }
 
 // contained calls fn, and logs a panic: the caller is in the middle of the end of a run.
@@ -159,12 +160,16 @@ func contained(fn func(error), err error) {
 	fn(err)
 }
 
-// tell arranges that fn is called after the end, or calls it.
-func (r *Run) tell(fn func(error)) {
+// tell arranges that fn is called after the end, or calls it. If first is set, fn comes before functions of OnEnd.
+func (r *Run) tell(fn func(error), first bool) {
 	r.keep()
 	r.mu.Lock()
 	over := r.over.Load()
-	if !over {
+	switch {
+	case over:
+	case first:
+		r.callbacks = slices.Insert(r.callbacks, 0, fn)
+	default:
 		r.callbacks = append(r.callbacks, fn)
 	}
 	r.mu.Unlock()

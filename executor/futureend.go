@@ -55,6 +55,8 @@ func (f *future) settle(w *Worker, err error) {
 			case !to.joins.Done(1):
 			case w != nil && w.core == &to.ex.core:
 				to.submit(w)
+			case to.ex.inline == nil:
+				to.submit(nil) // before calls: a function of OnEnd may start a run, and wait for room that to has
 			default:
 				// Deferred: an inline executor may run it now, and Goexit in it must not skip the rest.
 				defer to.submit(nil)

@@ -43,21 +43,25 @@ func (in *intake) attachTo(on *attachments) {
 }
 
 // enter counts a run or future in. If there is no room, it waits until ctx ends or, if tries is set, returns ErrBusy.
-// It calls methods of ctx, which may panic, only while nothing is counted.
-func (in *intake) enter(ctx context.Context, job string, tries bool) error {
+// It calls methods of ctx, which may panic, only while nothing is counted. A function of OnEnd on a worker of another
+// executor must not wait: what it starts is not counted, as on a worker of this one.
+func (in *intake) enter(ctx context.Context, job string, tries bool) (counted bool, err error) {
+	if isInOnEnd(workerHere()) {
+		return false, nil
+	}
 	over := ctx.Done()
 	s, err := in.queue(tries)
 	if s == nil {
-		return err
+		return err == nil, err
 	}
 	Blocking(func() { xsync.Await(s.called, over) })
 	if in.rise(s) {
-		return nil
+		return true, nil
 	}
 	if err := ctx.Err(); err != nil {
-		return newCancelError(job, err, context.Cause(ctx))
+		return false, newCancelError(job, err, context.Cause(ctx))
 	}
-	return ErrClosed
+	return false, ErrClosed
 }
 
 // queue counts a run or future in, or returns a seat if it must wait, or an error if it may not.
@@ -78,6 +82,13 @@ func (in *intake) queue(tries bool) (*seat, error) {
 	s.place = in.seats.PushBack(s)
 	in.waited++
 	return s, nil
+}
+
+// isFull reports whether callers wait for room.
+func (in *intake) isFull() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.seats.Len() > 0
 }
 
 // rise ends the wait of s, and reports whether s has got room.

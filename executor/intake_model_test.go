@@ -5,6 +5,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor/experiment"
@@ -49,7 +50,7 @@ type queuers struct {
 func queue(ctxs ...context.Context) *queuers {
 	q := &queuers{in: newIntake(1), errs: make([]error, len(ctxs))}
 	model.Calm(func() {
-		err := q.in.enter(context.Background(), "first", false)
+		_, err := q.in.enter(context.Background(), "first", false)
 		model.Assert(err == nil, "the first: %v", err)
 		q.inside.Store(1)
 		for i, ctx := range ctxs {
@@ -63,7 +64,7 @@ func queue(ctxs ...context.Context) *queuers {
 }
 
 func (q *queuers) visit(i int, ctx context.Context) {
-	if q.errs[i] = q.in.enter(ctx, "next", false); q.errs[i] != nil {
+	if _, q.errs[i] = q.in.enter(ctx, "next", false); q.errs[i] != nil {
 		return
 	}
 	model.Assert(q.inside.Add(1) == 1, "two are inside")
@@ -98,7 +99,7 @@ func TestModelIntakeOrder(t *testing.T) {
 		q := queue(context.Background(), context.Background())
 		refused := false
 		join := model.Go(func() {
-			if err := q.in.enter(context.Background(), "tries", true); err != nil {
+			if _, err := q.in.enter(context.Background(), "tries", true); err != nil {
 				model.Assert(errors.Is(err, ErrBusy), "TryStart: %v", err)
 				refused = true
 				return
@@ -153,7 +154,7 @@ func TestModelIntakeShut(t *testing.T) {
 			ok := err == nil || errors.Is(err, ErrClosed) || i == 0 && errors.Is(err, context.DeadlineExceeded)
 			model.Assert(ok, "waiter %d: %v", i, err)
 		}
-		err := q.in.enter(context.Background(), "late", false)
+		_, err := q.in.enter(context.Background(), "late", false)
 		model.Assert(errors.Is(err, ErrClosed), "after the end: %v", err)
 	})
 }
@@ -179,6 +180,51 @@ func TestModelIntakeRuns(t *testing.T) {
 		s := all.Gauges
 		model.Assert(s.Inside == 0 && s.Entering == 0, "%d are left inside, and %d wait", s.Inside, s.Entering)
 	})
+}
+
+// TestModelIntakeOnEnd: a function of OnEnd starts a run, and the only room is that of a future which comes after what
+// has ended. On the thread that resolves a promise, the future begins before. On a worker of another executor the
+// function does not wait, and the future may wait for it.
+func TestModelIntakeOnEnd(t *testing.T) {
+	ctx := context.Background()
+	for _, onWorker := range []bool{false, true} {
+		t.Run(fmt.Sprintf("worker=%t", onWorker), func(t *testing.T) {
+			model.Check(t, func() {
+				ex := started(Config{Workers: 1, MaxRuns: 1})
+				p, called := NewPromise[int](ctx, ex), NewPromise[int](ctx, ex)
+				var begun *Run
+				begin := func(error) {
+					begun = ex.Start(ctx, newJob(nothing))
+					called.Resolve(7)
+				}
+				var first Awaitable = p.Future()
+				var other *Executor
+				if onWorker {
+					other = started(Config{Workers: 1})
+					r := other.Start(ctx, newJob(func(*Worker) { _, _ = p.Future().Wait() }))
+					r.OnEnd(begin)
+					first = r
+				} else {
+					p.Future().OnEnd(func(_ int, err error) { begin(err) })
+				}
+				f := Async(ctx, ex, func(context.Context) (int, error) {
+					if onWorker {
+						return called.Future().Wait()
+					}
+					return 7, nil
+				}, first)
+				resolve := model.Go(func() { p.Resolve(1) })
+				isSeven(f)
+				resolve()
+				if onWorker {
+					stop(other)
+				}
+				err := begun.Wait() // the thread that has called the function is joined
+				model.Assert(err == nil, "the run of OnEnd: %v", err)
+				stop(ex)
+			})
+		})
+	}
 }
 
 // TestModelIntakeClose: a run waits for room while the executor closes. It runs or is refused, and Close returns.

@@ -269,3 +269,74 @@ func TestMaxRunsOfCallersThatGiveUp(t *testing.T) {
 		require.NoError(t, ex.Run(t.Context(), one(nothing)))
 	})
 }
+
+// A function of OnEnd may start a run on any executor. Here the only room is that of a future which comes after what
+// has ended: the future begins before the function is called, or the function does not wait.
+func TestMaxRunsOnEnd(t *testing.T) {
+	ctx := t.Context()
+	seven := func(context.Context) (int, error) { return 7, nil }
+	// Each has start called by a function of OnEnd after the call of what it returns.
+	for name, program := range map[string]func(
+		t *testing.T, ex *executor.Executor, start func(),
+	) (after *executor.Future[int], end func()){
+		"promise": func(_ *testing.T, ex *executor.Executor, start func()) (*executor.Future[int], func()) {
+			p := executor.NewPromise[int](ctx, ex)
+			p.Future().OnEnd(func(int, error) { start() })
+			return executor.Async(ctx, ex, seven, p.Future()), func() { go p.Resolve(1) }
+		},
+		"timer": func(_ *testing.T, ex *executor.Executor, start func()) (*executor.Future[int], func()) {
+			timer := executor.Timer(ctx, ex, 10*time.Millisecond)
+			after := executor.Async(ctx, ex, seven, timer)
+			timer.OnEnd(func(time.Time, error) { start() })
+			return after, func() {}
+		},
+		"future of another executor": func(
+			t *testing.T, ex *executor.Executor, start func(),
+		) (*executor.Future[int], func()) {
+			end := make(chan struct{})
+			first := executor.Async(ctx, newExecutor(t, executor.Config{Workers: 1}),
+				func(context.Context) (int, error) { <-end; return 1, nil })
+			first.OnEnd(func(int, error) { start() })
+			return executor.Async(ctx, ex, seven, first), func() { close(end) }
+		},
+		"run of another executor": func(
+			t *testing.T, ex *executor.Executor, start func(),
+		) (*executor.Future[int], func()) {
+			end := make(chan struct{})
+			first := newExecutor(t, executor.Config{Workers: 1}).Start(ctx, gated(end))
+			first.OnEnd(func(error) { start() })
+			return executor.Async(ctx, ex, seven, first), func() { close(end) }
+		},
+		"room for nobody": func(t *testing.T, ex *executor.Executor, start func()) (*executor.Future[int], func()) {
+			end := make(chan struct{})
+			first := newExecutor(t, executor.Config{Workers: 1}).Start(ctx, gated(end))
+			started := make(chan struct{})
+			first.OnEnd(func(error) { start(); close(started) })
+			return executor.Async(ctx, ex, func(context.Context) (int, error) { <-started; return 7, nil }),
+				func() { close(end) }
+		},
+	} {
+		for _, kind := range []string{"run", "future"} {
+			t.Run(name+", starts a "+kind, func(t *testing.T) {
+				ex := bounded(t, 1, 1)
+				within(t, ex, func() {
+					started := make(chan func() error, 1)
+					after, end := program(t, ex, func() {
+						if kind == "run" {
+							started <- ex.Start(ctx, one(nothing)).Wait
+							return
+						}
+						f := executor.Async(ctx, ex, seven)
+						started <- func() error { _, err := f.Wait(); return err }
+					})
+					end()
+					result, err := after.Wait()
+					require.NoError(t, err)
+					require.Equal(t, 7, result)
+					require.NoError(t, (<-started)())
+					require.Zero(t, ex.Stats().Gauges.Inside)
+				})
+			})
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
@@ -264,4 +265,26 @@ func TestOnEndWaitsForNoRoom(t *testing.T) {
 		})
 		require.NoError(t, ex.Close())
 	}
+}
+
+// What comes after a run begins before the functions of OnEnd are called, whatever was asked for first: a function that
+// starts a run may wait for room that it has.
+func TestOnEndAfterFutures(t *testing.T) {
+	ex, other := newExecutor(t, executor.Config{Workers: 1}), newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		begin, told := make(chan struct{}), make(chan bool, 1)
+		r := ex.Start(t.Context(), one(func(context.Context) error { <-begin; return nil }))
+		var after *executor.Future[int]
+		r.OnEnd(func(error) {
+			select {
+			case <-after.Done():
+				told <- true
+			case <-time.After(testkit.Patience / 4):
+				told <- false
+			}
+		})
+		after = executor.Async(t.Context(), other, func(context.Context) (int, error) { return 7, nil }, r)
+		close(begin)
+		require.True(t, <-told)
+	})
 }
