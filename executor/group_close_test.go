@@ -3,11 +3,13 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -147,4 +149,31 @@ func TestGroupRefusedAfterFailure(t *testing.T) {
 	g.Go(func() error { t.Error("called"); return nil })
 	require.Equal(t, errTest, g.Wait())
 	require.Equal(t, errTest, g.Wait())
+}
+
+// Two callers give the first functions of a group at once. There is room for the group, so TryGo refuses neither.
+func TestGroupTryGoTogether(t *testing.T) {
+	ex := bounded(t, 1, 8)
+	within(t, ex, func() {
+		var refused atomic.Int64
+		for range testkit.Scale(10_000) {
+			g := executor.NewGroup(ex)
+			var ready atomic.Int64
+			var both sync.WaitGroup
+			for range 2 {
+				both.Go(func() {
+					for ready.Add(1); ready.Load() < 2; {
+						runtime.Gosched()
+					}
+					if !g.TryGo(func() error { return nil }) {
+						refused.Add(1)
+					}
+				})
+			}
+			both.Wait()
+			require.NoError(t, g.Wait())
+		}
+		require.Zero(t, refused.Load())
+		require.Zero(t, ex.Stats().RunsRefused)
+	})
 }

@@ -1,6 +1,10 @@
 package executor
 
-import "context"
+import (
+	"context"
+
+	"github.com/magpie-go/magpie/internal/osthread"
+)
 
 // GroupWithContext returns a group whose functions run on ex, which may be nil, see [Default], and a context derived
 // from ctx that is cancelled when a function fails, by [Group.Cancel], or when Wait returns. The group should be waited
@@ -186,9 +190,7 @@ func (g *Group) enter(w *Worker, tries bool) *groupRun {
 func (g *Group) begin(w *Worker, tries bool) *groupRun {
 	if w == nil && g.ex.inline == nil {
 		// One goroutine starts a run, and may wait for room. A worker does not wait for it.
-		if !tries || g.ex.intake == nil {
-			g.start.Lock()
-		} else if !g.start.TryLock() {
+		if !g.lockStart(tries) {
 			return nil
 		}
 		defer g.start.Unlock()
@@ -242,4 +244,19 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 			r.out(1)
 		}
 	}
+}
+
+// lockStart locks start. If tries is set, it returns false where the goroutine that has locked start may wait for room.
+func (g *Group) lockStart(tries bool) bool {
+	if in := g.ex.intake; tries && in != nil {
+		for !g.start.TryLock() {
+			if in.isFull() {
+				return false
+			}
+			osthread.Yield() // it starts a run, which takes no time
+		}
+		return true
+	}
+	g.start.Lock()
+	return true
 }

@@ -9,8 +9,9 @@ import (
 // Functions from outside, in a group without a limit, wait for a worker in batches. Go adds to the newest batch, under
 // a lock. A worker takes the oldest, see groupbatch.go.
 
-// add puts a function into the newest batch. The caller holds mu.
-func (q *groupQueue) add(fn func() error, cfn func(context.Context) error, s *groupBatchStore) {
+// add puts a function into the newest batch, and reports whether it is the first there, behind another batch. The
+// caller holds mu.
+func (q *groupQueue) add(fn func() error, cfn func(context.Context) error, s *groupBatchStore) (behind bool) {
 	if q.newest == nil || q.filled == maxBatch {
 		q.grow(s)
 	}
@@ -21,6 +22,7 @@ func (q *groupQueue) add(fn func() error, cfn func(context.Context) error, s *gr
 		f.cfn = cfn
 	}
 	q.filled++
+	return q.filled == 1 && q.oldest != q.newest
 }
 
 // grow adds an empty batch. The caller holds mu.
@@ -62,13 +64,10 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 	}
 	g.mu.Lock()
 	calls := g.calls
-	if calls {
-		g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
-	}
-	shows := calls && g.filled == 1 && g.full.Load() // the function has begun a second batch, or a later one
+	behind := calls && g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
 	g.mu.Unlock()
-	if shows {
-		g.run.Load().show()
+	if behind {
+		g.run.Load().show() // D1(batch)
 	}
 	return calls
 }
@@ -78,11 +77,15 @@ func (g *Group) give(fn func() error, cfn func(context.Context) error) bool {
 func (r *groupRun) callFor(fn func() error, cfn func(context.Context) error) {
 	g := r.group
 	g.mu.Lock()
-	g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
+	// D1(batch): set full, then look for a withheld inbox. Pairs with D1(withhold).
+	behind := g.groupQueue.add(fn, cfn, &g.ex.groupBatches)
 	called, isFirst := g.calls, !r.asked
 	g.calls, r.asked = true, true
 	g.mu.Unlock()
 	if called {
+		if behind { // the inbox may have come meanwhile
+			r.show()
+		}
 		r.out(1)
 	} else if !isFirst || !r.withhold(groupFunction{fn, cfn}) {
 		g.ex.inject(&r.inbox)

@@ -22,8 +22,9 @@ func (r *groupRun) withhold(f groupFunction) bool {
 	r.site.Store(s)
 	// D6(withhold), for groups: withhold the inbox, then look at the clock.
 	ex.guests.quiets.need(ex.executor)
-	// D1(withhold): withhold the inbox, then look whether a caller waits. Pairs with D1(release).
-	return r.open.Load() == 1 || !r.takeWithheld()
+	// D1(withhold): withhold the inbox, then look whether a caller waits, or has begun a second batch. Pairs with
+	// D1(release) and D1(batch).
+	return r.open.Load() == 1 && !r.group.full.Load() || !r.takeWithheld()
 }
 
 // takeWithheld takes the inbox if it is withheld. The caller then runs it or makes it available.

@@ -120,3 +120,21 @@ func TestModelGroupWithheldClose(t *testing.T) {
 		}
 	})
 }
+
+// TestModelGroupShowsMany: one thread gives the first function, and another more than a batch. Then no inbox is
+// withheld, though no clock ticks (D1(withhold), D1(batch)).
+func TestModelGroupShowsMany(t *testing.T) {
+	onEachReceiving(t, []int{1}, func(ex *Executor) {
+		ex.HushGroups()
+		g := NewGroup(ex)
+		nothing := func() error { return nil }
+		join := model.Go(func() { g.Go(nothing) })
+		for range maxBatch + 1 {
+			g.Go(nothing)
+		}
+		join()
+		model.Assert(!g.full.Load() || ex.Withheld() == 0, "an inbox of two batches is withheld")
+		waited(g)
+		stop(ex)
+	})
+}
