@@ -1,8 +1,10 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -204,6 +206,38 @@ func TestStacksOfCallers(t *testing.T) {
 		require.NoError(t, <-results)
 		require.NoError(t, <-results)
 	})
+}
+
+// A caller of Wait runs a future, as a guest that runs nothing else. Stacks has its stack, and Shutdown names the
+// function.
+func TestStacksOfWaiters(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2})
+	require.NoError(t, err)
+	within(t, ex, func() {
+		gate, begun := make(chan struct{}), make(chan struct{})
+		go func() {
+			for waits := false; !waits; { // until the caller runs it, and no worker
+				_, _ = executor.Async(t.Context(), ex, func(context.Context) (int, error) {
+					if waits = !bytes.Contains(debug.Stack(), []byte("executor.(*Worker).loop(")); waits {
+						close(begun)
+						hangsHere(gate)
+					}
+					return 0, nil
+				}).Wait()
+			}
+		}()
+		<-begun
+		eventually(func() bool {
+			return slices.ContainsFunc(ex.Stacks(), func(s string) bool {
+				return strings.Contains(s, "[chan receive") && strings.Contains(s, "executor_test.hangsHere(")
+			})
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorContains(t, ex.Shutdown(ctx), "TestStacksOfWaiters")
+		close(gate)
+	})
+	require.NoError(t, ex.Close())
 }
 
 // Snapshots are taken flat out while the workers are busy.

@@ -10,9 +10,9 @@ import (
 )
 
 // Stacks returns the stack of each worker's goroutine as it appears in a traceback, by worker index, or "" for a worker
-// without a thread and for an executor of [NewInline]. While a caller of [Executor.Run] has a worker's place, the stack
-// is the caller's, or perhaps the sleeping worker's if the caller's has more than a hundred frames. Stacks stops the
-// whole process, for about a microsecond for each frame of all goroutines.
+// without a thread and for an executor of [NewInline]. While a caller of [Executor.Run] or of a Wait has a worker's
+// place, the stack is the caller's, or perhaps the sleeping worker's if the caller's has more than a hundred frames.
+// Stacks stops the whole process, for about a microsecond for each frame of all goroutines.
 func (ex *Executor) Stacks() []string {
 	ex.mustBeMade()
 	return ex.stacks()
@@ -45,10 +45,14 @@ func (ex *executor) stacks() []string {
 }
 
 // hostOf returns the address of the worker that a goroutine is a guest of, by its stack as text, or "". A guest's stack
-// has a line such as "….runGuest(0xc000123208, 0xc00039a050)". The runtime appends a question mark to an
+// has a line such as "….runGuest(0xc000123208, 0xc00039a050)". Where the guest waits for a future that nobody has
+// begun, the line is one of runOne, which a worker's own stack may have too. The runtime appends a question mark to an
 // argument that the function no longer needs.
 func hostOf(stack []byte) string {
-	_, arguments, _ := bytes.Cut(stack, []byte("/executor.runGuest("))
+	_, arguments, isGuest := bytes.Cut(stack, []byte("/executor.runGuest("))
+	if !isGuest {
+		_, arguments, _ = bytes.Cut(stack, []byte("/executor.(*Worker).runOne("))
+	}
 	return string(arguments[:max(0, bytes.IndexAny(arguments, "?,)"))])
 }
 
@@ -79,9 +83,9 @@ func taskIn(stack string) (task string) {
 	return task
 }
 
-// inLibrary reports whether the module itself calls functions of a package, or of those below it, on workers: a lock, an
-// atomic step, a sleep, or a sort that calls a function. Some have a frame of their own in one build only: under the race
-// detector an atomic step is not inlined.
+// inLibrary reports whether the module itself calls functions of a package, or of those below it, on workers: a lock,
+// an atomic step, a sleep, or a sort that calls a function. Some have a frame of their own in one build only: under the
+// race detector an atomic step is not inlined.
 func inLibrary(pkg string) bool {
 	for _, library := range []string{
 		"context", "golang.org/x/sys", "internal", "math", "runtime", "slices", "sync", "syscall", "time",
