@@ -1,6 +1,7 @@
 package deque
 
 import (
+	"fmt"
 	"math/bits"
 
 	"github.com/magpie-go/magpie/internal/pad"
@@ -17,7 +18,12 @@ const (
 	NotReady                // the owner has to answer first: there may be more; only of kinds that ask or receive
 )
 
-func (o Outcome) String() string { return [...]string{"empty", "stolen", "lost", "not ready"}[o] }
+func (o Outcome) String() string {
+	if o > NotReady {
+		return fmt.Sprintf("Outcome(%d)", uint8(o))
+	}
+	return [...]string{"empty", "stolen", "lost", "not ready"}[o]
+}
 
 // A Deque is a growable work-stealing deque: one owner pushes and pops at the bottom, any thread steals at the top.
 // Make one with [New]; a Deque must not be copied.

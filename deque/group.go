@@ -8,8 +8,8 @@ import (
 
 // Options are the sizes of the queues of a [Group]. The zero value of a field chooses its default.
 type Options struct {
-	// Capacity is the number of items for which a queue has room: a bounded queue for at least that many, another
-	// queue before it first grows. The defaults are 1024 and 64.
+	// Capacity is the number of items for which a queue has room: a bounded queue for at least that many as
+	// long as none was stolen, another queue before it first grows. The defaults are 1024 and 64.
 	Capacity int
 	// BlockSize is the number of items in a block, for kinds with blocks. The default is about the square root of
 	// Capacity. Larger blocks hide more items: thieves do not see those of one block, or with KindBWoSFIFO of two.

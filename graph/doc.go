@@ -41,11 +41,12 @@
 // # Errors
 //
 // The first task to fail cancels the run's context, and tasks that have not started are skipped. Run returns the
-// failures of all tasks that did run, each a [*TaskError], joined in the order of [Graph.Tasks]. A panic becomes an
-// *executor.PanicError. A task that calls runtime.Goexit fails with executor.ErrGoexit, or ends the caller of Run if
-// the caller runs it, see [executor.Executor.Run]. If the caller's context ends the run, the error matches the
-// context's error and its cause (errors.Is). Errors that tasks return only because they were cancelled are left out.
-// A run of [KeepGoing] goes on with all tasks that do not come after a failed one, and its error is a [*Report].
+// failures of all tasks that did run, each a [*TaskError], joined in the order of [Graph.Tasks], with those of the
+// tasks of modules behind the others. A panic becomes an *executor.PanicError. A task that calls runtime.Goexit fails
+// with executor.ErrGoexit, or ends the caller of Run if the caller runs it, see [executor.Executor.Run]. If the
+// caller's context ends the run, the error matches the context's error and its cause (errors.Is). Errors that tasks
+// return only because they were cancelled are left out. A run of [KeepGoing] goes on with all tasks that do not come
+// after a failed one, and its error is a [*Report].
 //
 // Mistakes in the program (a nil function, a task of another graph, a change during a run) panic where they are made.
 // Mistakes in the data are errors of [Graph.Validate] and of Run: a cycle, or a task that a condition would start too

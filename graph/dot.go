@@ -9,9 +9,9 @@ import (
 
 // WriteDOT writes the graph in the DOT language of Graphviz, for example for dot -Tsvg. Tasks and edges stand in the
 // order of [Graph.Tasks] and [Task.Successors], so that equal graphs give equal drawings. A graph with a cycle can be
-// drawn too, unless the cycle is in a module: then the error names the module. A module is drawn with its tasks. A
-// condition is a diamond; its edges are dashed and labelled with the indices by which it chooses. The outline of a task
-// is bold if its priority is high, and dotted if its priority is low.
+// drawn too, unless the cycle is in a module: then the error names the module. A module is drawn with its tasks
+// unless it is run as a whole, see [Graph.Module]. A condition is a diamond; its edges are dashed and labelled with the
+// indices by which it chooses. The outline of a task is bold if its priority is high, and dotted if its priority is low.
 func (g *Graph) WriteDOT(out io.Writer) error {
 	return g.WriteDOTWith(out, nil)
 }

@@ -289,6 +289,7 @@ func (r *runState) canAdapt(p *plan.Plan) bool {
 func (r *runState) adapt(p *plan.Plan, rows map[uint32][]uint32, bound []uint32) {
 	was := r.plan
 	r.plan, r.succ, r.special, r.values = p, p.Succ, r.graph.layout.special, nil
+	r.alone = !r.special.anyEndsLater() // and there are no limits
 	if r.special.anyMakes() {
 		r.values = make([]madeValue, p.Len())
 	}

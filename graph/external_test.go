@@ -324,3 +324,35 @@ func TestExternalRandom(t *testing.T) {
 		}
 	}
 }
+
+// A task that ends later is added between two runs. It ends with the caller's context, as one that was there before.
+func TestLaterTaskAddedBetweenRuns(t *testing.T) {
+	never := func(context.Context, func(error)) error { return nil }
+	for name, add := range map[string]func(g *graph.Graph) graph.Task{
+		"external": func(g *graph.Graph) graph.Task { return g.External(never) },
+		"source": func(g *graph.Graph) graph.Task {
+			return graph.SourceExternal(g, func(context.Context, func(int, error)) error { return nil }).Task()
+		},
+		"subflow": func(g *graph.Graph) graph.Task {
+			return g.Subflow(func(_ context.Context, sub *graph.Graph) error { sub.External(never); return nil })
+		},
+		"retry": func(g *graph.Graph) graph.Task {
+			fails := func(context.Context) error { return errors.New("fails") }
+			return g.Retry(graph.RetryPolicy{Tries: 2, Pause: time.Hour}, fails)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 1})
+			within(t, ex, func() {
+				g := graph.New("g")
+				first, second := g.Task(nothing), g.Task(nothing)
+				require.NoError(t, ex.Run(t.Context(), g))
+				second.Remove() // so that the run state has room for another
+				add(g).Succeed(first)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+				defer cancel()
+				require.ErrorIs(t, ex.Run(ctx, g), context.DeadlineExceeded)
+			})
+		})
+	}
+}

@@ -27,7 +27,7 @@ func (r *runState) reform(f form) {
 
 // setUp sets the form, before the records are given it.
 func (r *runState) setUp(f form) {
-	r.form = f
+	r.form, r.observed = f, nil
 	if f.observed {
 		r.observed = r.graph.taskSet().Tasks
 	}

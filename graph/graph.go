@@ -119,15 +119,19 @@ func (g *Graph) nilFunction() {
 }
 
 // Named gives the task a name for errors, drawings and JSON. Errors and drawings call a task without a name by its
-// number, as in #3, and a [Graph.Module] by the name of its graph and the number, as in sub#3. For JSON see
-// [Graph.MarshalJSON].
+// number, as in #3, and a [Graph.Module] by the name of its graph and the number, as in sub#3. An empty name is
+// none. For JSON see [Graph.MarshalJSON].
 func (t Task) Named(name string) Task {
 	g := t.owner("Named")
 	g.change()
 	if g.names == nil {
 		g.names = make(map[uint32]string)
 	}
-	g.names[t.index] = name
+	if name == "" {
+		delete(g.names, t.index)
+	} else {
+		g.names[t.index] = name
+	}
 	return t
 }
 

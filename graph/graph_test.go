@@ -467,3 +467,10 @@ func TestRefusedRunLeavesGraphFree(t *testing.T) {
 	require.True(t, errors.As(g.Validate(), &cycle))
 	require.Equal(t, []string{"#0"}, cycle.Path)
 }
+
+// An empty name is none.
+func TestNamedEmpty(t *testing.T) {
+	g := graph.New("g")
+	require.Equal(t, "#0", g.Task(nothing).Named("").Name())
+	require.Equal(t, "#1", g.Task(nothing).Named("x").Named("").Name())
+}

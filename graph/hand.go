@@ -27,12 +27,18 @@ func (s *Semaphore) takeByHand(n int) bool {
 	return true
 }
 
-// Acquire waits until n permits are free and takes them. [Semaphore.Release] gives them back. If ctx ends first,
-// Acquire takes none and returns ctx's error. On a worker it waits as in [executor.Blocking]; a task of a graph that
-// needs permits all the time it runs waits better with [Task.Hold]. A task must not wait for permits that only tasks
-// after it give back. Acquire panics if n is below one or if the semaphore has fewer permits.
+// Acquire waits until n permits are free and takes them. [Semaphore.Release] gives them back. If ctx ends first, or has
+// ended, Acquire takes none and returns ctx's error. On a worker it waits as in [executor.Blocking]; a task of a graph
+// that needs permits all the time it runs waits better with [Task.Hold]. A task must not wait for permits that only
+// tasks after it give back. Acquire panics if n is below one or if the semaphore has fewer permits.
 func (s *Semaphore) Acquire(ctx context.Context, n int) (err error) {
 	s.mustHave("Acquire", n)
+	if ctx == nil {
+		panic("graph: Semaphore.Acquire needs a context, got nil")
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if !s.TryAcquire(n) {
 		executor.Blocking(func() { err = s.await(ctx, n) })
 	}

@@ -117,3 +117,15 @@ func TestSemaphoreByHandMistakes(t *testing.T) {
 	require.ErrorContains(t, run(t, ex, t.Context(), g), "have taken 0")
 	requireFree(t, s, 2)
 }
+
+// Acquire with a context that has ended takes no permit, also if permits are free.
+func TestAcquireAfterTheEnd(t *testing.T) {
+	s := graph.NewSemaphore(1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, context.Canceled, s.Acquire(ctx, 1))
+	require.True(t, s.TryAcquire(1))
+	require.PanicsWithValue(t, "graph: Semaphore.Acquire needs a context, got nil", func() {
+		_ = s.Acquire(nil, 1) //nolint:staticcheck // on purpose
+	})
+}

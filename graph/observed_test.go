@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
@@ -40,4 +41,22 @@ func BenchmarkObserved(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/task")
 		})
 	}
+}
+
+// A graph runs with observers, then without, and grows. Tasks that are skipped then are no failures.
+func TestSkippedAfterObservedRun(t *testing.T) {
+	observer := &executor.Observer{TaskEnd: func(*executor.Event) {}}
+	observed := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{observer}})
+	plain := newExecutor(t, executor.Config{Workers: 1})
+	var result error
+	g := graph.New("g")
+	first := g.Task(func(context.Context) error { return result }).Named("first")
+	first.Precede(g.Task(nothing))
+	require.NoError(t, observed.Run(t.Context(), g))
+	require.NoError(t, plain.Run(t.Context(), g))
+	for range 3 {
+		first.Precede(g.Task(nothing))
+	}
+	result = errors.New("fails")
+	require.EqualError(t, plain.Run(t.Context(), g), `graph "g": task first: fails`)
 }

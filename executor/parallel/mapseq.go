@@ -27,7 +27,7 @@ func MapSeq[A, B any](ctx context.Context, o Options, seq iter.Seq[A], f func(A)
 	return mapSeq(ctx, o, "MapSeq", seq, sure(f))
 }
 
-// MapSeqErr is [MapSeq] with a function that may fail. After the first error no more elements are taken.
+// MapSeqErr is [MapSeq] with a function that may fail. After the first error seq is asked for no more elements.
 func MapSeqErr[A, B any](
 	ctx context.Context, o Options, seq iter.Seq[A], f func(ctx context.Context, x A) (B, error),
 ) iter.Seq2[B, error] {
@@ -74,6 +74,9 @@ func (s *stream[A, B]) each(seq iter.Seq[A], yield func(B, error) bool) bool {
 		s.begin(x)
 		if !s.pass(yield, s.isDue) {
 			return !s.abandoned
+		}
+		if s.Stopped() { // before seq is asked for another
+			break
 		}
 	}
 	s.pass(yield, s.isLeft)

@@ -298,7 +298,7 @@ func TestStopsWithinAStride(t *testing.T) {
 	}
 }
 
-// After its first error ForEachErr does not call the body again, whatever the Grain, and takes no more elements.
+// After its first error ForEachErr does not call the body again, whatever the Grain.
 func TestForEachErrStopsAtTheFirstError(t *testing.T) {
 	for _, ex := range executorsForBounds(t) {
 		for _, grain := range []int{0, 100, 10_000} {
@@ -313,6 +313,37 @@ func TestForEachErrStopsAtTheFirstError(t *testing.T) {
 			require.Equal(t, errTest, err)
 			require.LessOrEqual(t, calls, 1)
 		}
+	}
+}
+
+// After its first error ForEachErr does not ask seq for another element, which would be lost if it came from a queue.
+// The only worker runs both.
+func TestNoElementAfterAnError(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 1})
+	require.NoError(t, err)
+	defer ex.Close()
+	for _, at := range []int{0, 3} {
+		failed, after := false, 0
+		seq := func(yield func(int) bool) {
+			for i := range 10 {
+				if failed {
+					after++
+				}
+				if !yield(i) {
+					return
+				}
+			}
+		}
+		o := parallel.Options{Executor: ex, Grain: 1, MaxAhead: 1}
+		err = parallel.ForEachErr(t.Context(), o, seq, func(_ context.Context, i int) error {
+			if i < at {
+				return nil
+			}
+			failed = true
+			return errTest
+		})
+		require.Equal(t, errTest, err)
+		require.Zero(t, after)
 	}
 }
 

@@ -37,6 +37,7 @@ Those of a worker have the label worker, and those of a client the label client.
 package metrics
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/magpie-go/magpie/executor/cluster"
@@ -62,7 +63,12 @@ const (
 )
 
 // String returns the kind as Prometheus names it.
-func (k Kind) String() string { return [...]string{"counter", "gauge", "histogram"}[k] }
+func (k Kind) String() string {
+	if k > Histogram {
+		return fmt.Sprintf("Kind(%d)", uint8(k))
+	}
+	return [...]string{"counter", "gauge", "histogram"}[k]
+}
 
 // A Source is a worker or a client that has metrics. Any thread may read it.
 type Source struct {
