@@ -54,7 +54,7 @@ func TestCallAgain(t *testing.T) {
 // TestCallReferredTo: a call does not use the run of the one before again if something may refer to that.
 func TestCallReferredTo(t *testing.T) {
 	var kept context.Context
-	release := make(chan struct{})
+	var release chan struct{}
 	var started *executor.Run
 	calls := map[string]func(t *testing.T, ex *executor.Executor, s *executor.Scope){
 		"context": func(_ *testing.T, _ *executor.Executor, s *executor.Scope) { kept = s.Context() },
@@ -70,15 +70,18 @@ func TestCallReferredTo(t *testing.T) {
 		"dump":  func(t *testing.T, ex *executor.Executor, _ *executor.Scope) { require.NoError(t, ex.Dump(io.Discard)) },
 		"panic": func(*testing.T, *executor.Executor, *executor.Scope) { panic("on purpose") },
 	}
-	for name, fn := range calls {
-		t.Run(name, func(t *testing.T) {
-			kept = nil
+	check := func(name string, isFirst bool) {
+		fn := calls[name]
+		t.Run(fmt.Sprintf("%s/first=%t", name, isFirst), func(t *testing.T) {
+			kept, release = nil, make(chan struct{})
 			ex := atCall(t, executor.Config{Workers: 1})
-			_, err := executor.Call(context.Background(), ex, seven, 0)
-			require.NoError(t, err)
-			require.True(t, ex.KeepsCall())
+			if !isFirst { // the context is of a run that is used again
+				_, err := executor.Call(context.Background(), ex, seven, 0)
+				require.NoError(t, err)
+				require.True(t, ex.KeepsCall())
+			}
 			call := func(s *executor.Scope, _ int) int { fn(t, ex, s); return 7 }
-			_, err = executor.Call(context.Background(), ex, call, 0)
+			_, err := executor.Call(context.Background(), ex, call, 0)
 			require.Equal(t, name == "panic", err != nil)
 			require.False(t, ex.KeepsCall())
 			if started != nil {
@@ -102,6 +105,10 @@ func TestCallReferredTo(t *testing.T) {
 				require.True(t, ex.KeepsCall())
 			}
 		})
+	}
+	for name := range calls {
+		check(name, true)
+		check(name, false)
 	}
 }
 
@@ -133,6 +140,24 @@ func TestCallElsewhere(t *testing.T) {
 				eventually(func() bool { return ex.Injected() > 0 })
 				close(release)
 			}()
+			_, err := executor.Call(context.Background(), ex, seven, 0)
+			require.NoError(t, err)
+			require.False(t, ex.KeepsCall())
+			require.NoError(t, other.Wait())
+		}
+	})
+	t.Run("soon", func(t *testing.T) { // while its caller still spins, and does not block
+		ex := atCall(t, executor.Config{Workers: 1, Spares: -1})
+		for range 100 {
+			begun := make(chan struct{})
+			other := ex.Start(context.Background(), one(func(context.Context) error {
+				close(begun)
+				for ex.Injected() == 0 {
+					runtime.Gosched()
+				}
+				return nil
+			}))
+			<-begun
 			_, err := executor.Call(context.Background(), ex, seven, 0)
 			require.NoError(t, err)
 			require.False(t, ex.KeepsCall())

@@ -140,7 +140,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 	defer g.getUp()
 	defer func() {
 		if !returned { // another thread ends the run
-			r.keepUnlessEnded(w, true)
+			r.keepUnlessEnded(true)
 		}
 	}()
 	g.quietly, g.quiet = quietly, quietly
@@ -158,15 +158,16 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 		}
 		g.hurry()
 	}
-	r.keepUnlessEnded(w, g.leaves)
+	r.keepUnlessEnded(g.leaves)
 	returned = true
 	return g.trial
 }
 
-// keepUnlessEnded is keep unless w, the calling worker, alone has run items of r, and has ended it. Otherwise another
-// thread may be about to end r, or have met an item of it. left says that w has given items of r away.
-func (r *Run) keepUnlessEnded(w *Worker, left bool) {
-	if left || !r.over.Load() || !r.isOnlyOf(w) {
+// keepUnlessEnded is keep unless the calling guest has ended r by endLone, which no other thread than the one that
+// alone has run items of r does. Otherwise another thread may be about to end r, or have met an item of it. left says
+// that the guest has given items of r away.
+func (r *Run) keepUnlessEnded(left bool) {
+	if left || !r.over.Load() {
 		r.keep()
 	}
 }
