@@ -3,7 +3,6 @@ package executor
 import (
 	"log"
 	"runtime/debug"
-	"slices"
 
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -165,12 +164,11 @@ func (r *Run) tell(fn func(error), first bool) {
 	r.keep()
 	r.mu.Lock()
 	over := r.over.Load()
-	switch {
-	case over:
-	case first:
-		r.callbacks = slices.Insert(r.callbacks, 0, fn)
-	default:
+	if !over {
 		r.callbacks = append(r.callbacks, fn)
+	}
+	if n := len(r.callbacks); first && n > 1 {
+		r.callbacks[0], r.callbacks[n-1] = fn, r.callbacks[0]
 	}
 	r.mu.Unlock()
 	if over {

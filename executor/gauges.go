@@ -7,24 +7,23 @@ type Gauges struct {
 	// Injected is the number of items in the queue that all workers share. Functions of a [Group] from outside count as
 	// one without a limit, and not while they wait for their turn, or for the caller's Wait.
 	Injected int
-	// Queued is the number of items in each worker's deque, by worker index, without those that no other thread can
-	// see: private forks, items that the kind of deque hides, and all of a single worker that has run only graphs.
+	// Queued is the number of items in each worker's deque, by worker index, without those that no other thread can see:
+	// private forks, items that the kind of deque hides, and all of a single worker that has run only graphs.
 	Queued []int
 	// States is what each worker does, by worker index.
 	States []WorkerState
-	// Goroutines is the number of the goroutine of each worker's thread, as it appears in a traceback, by worker index.
-	// It is 0 for a worker without a thread and on an executor of [NewInline].
+	// Goroutines is the number of the goroutine of each worker's thread, as it appears in a traceback, by worker index. It
+	// is 0 for a worker without a thread and on an executor of [NewInline].
 	Goroutines []uint64
 	// Runs is the number of runs in progress, nested ones included, and Futures that of futures that have not ended. A
 	// worker that has run futures only counts those that have ended when it runs out of work.
 	Runs, Futures int
-	// MaxRuns is [Config.MaxRuns]. Unless it is 0, Inside is the number of runs and futures in progress that were
-	// started from outside, and Entering that of calls that wait for room.
+	// MaxRuns is [Config.MaxRuns]. Unless it is 0, Inside is the number of runs and futures in progress that were started
+	// from outside, and Entering that of calls that wait for room.
 	MaxRuns, Inside, Entering int
 	// Active is the number of workers that run items, or help while they wait for a fork or a run.
 	Active int
-	// Blocked is the number of workers in [Blocking] or found to wait outside it, Waiting that of others asleep in
-	// waits.
+	// Blocked is the number of workers in [Blocking] or found to wait outside it, Waiting that of others asleep in waits.
 	Blocked, Waiting int
 	// Silent has the indices of the workers among Blocked that were found to wait outside Blocking.
 	Silent []int

@@ -163,9 +163,9 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 	return g.trial
 }
 
-// keepUnlessEnded is keep unless the calling guest has ended r by endLone, which no other thread than the one that
-// alone has run items of r does. Otherwise another thread may be about to end r, or have met an item of it. left says
-// that the guest has given items of r away.
+// keepUnlessEnded is keep unless the calling guest has ended r by endLone: that is done by a thread which alone has run
+// items of r. Otherwise another thread may be about to end r, or have met an item of it. left says that the guest has
+// given items of r away.
 func (r *Run) keepUnlessEnded(left bool) {
 	if left || !r.over.Load() {
 		r.keep()

@@ -69,8 +69,8 @@ type Hooks interface {
 	// Leave is called when worker w has no more items of the body for now, or turns to those of another.
 	Leave(w *Worker)
 	// Flush is called after every thousand items or so that worker w has run, when its next item goes to the end of a
-	// queue, and when the item being run is about to wait, in [Blocking] or for work on the executor. The layer should
-	// now make visible what w has counted, and push what w holds back.
+	// queue, and when the item being run is about to wait, in [Blocking] or for work on the executor. The layer should now
+	// make visible what w has counted, and push what w holds back.
 	Flush(w *Worker)
 	// Fail accounts for an item whose Exec did not return, because of err: a [*PanicError] or [ErrGoexit]. It returns
 	// the item to run next on this worker, or nil, as Exec would have.
@@ -228,8 +228,7 @@ func (r *JobRun) conclude(body *Body) {
 }
 
 // endLone is Finish for a lone run without failures, if no worker but w has run items of it. It reports whether it has
-// ended the run. w is the calling worker, or nil. If endLone ends the run, the caller is its starter, as the guest of
-// w.
+// ended the run. w is the calling worker, or nil. If endLone ends the run, its starter calls it, as the guest of w.
 //
 // Once such a run is forgotten, at most a context that it has given refers to it. Nobody asks for its progress, and
 // nobody is to be woken: its end needs no D1(finish).

@@ -250,21 +250,20 @@ func (ex *core) forgetLocked(r *Run) {
 type RunOptions struct {
 	_ [0]func() // no comparisons, so that a field of any type may be added
 
-	// Name takes the place of the job's name in [Run.Name], dumps and the errors of a run that was cancelled. "" keeps
-	// the job's. Tasks of [NewJob] and [Call] have it as the name of their [TaskSet]'s job.
+	// Name takes the place of the job's name in [Run.Name], dumps and the errors of a run that was cancelled. "" keeps the
+	// job's. Tasks of [NewJob] and [Call] have it as the name of their [TaskSet]'s job.
 	Name string
-	// Priority decides which run the workers turn to first. The zero value is [Normal]. It is not a priority of
-	// threads: a Low run keeps the processors busy if no other work is there. Of the runs that have not begun, a worker
-	// begins one with the highest priority. A busy worker looks, after every 64 items, for items of runs of a higher
-	// priority, submitted or in another worker's deque, and for submitted ones of its own priority, and runs these
-	// first. No run waits for ever: one of 16 such looks prefers runs of lower priority, and a worker without items
-	// takes any. A nested run has the priority of the run around it, whatever its own options say. Futures of [Async]
-	// are Normal.
+	// Priority decides which run the workers turn to first. The zero value is [Normal]. It is not a priority of threads: a
+	// Low run keeps the processors busy if no other work is there. Of the runs that have not begun, a worker begins one
+	// with the highest priority. A busy worker looks, after every 64 items, for items of runs of a higher priority,
+	// submitted or in another worker's deque, and for submitted ones of its own priority, and runs these first. No run
+	// waits for ever: one of 16 such looks prefers runs of lower priority, and a worker without items takes any. A nested
+	// run has the priority of the run around it, whatever its own options say. Futures of [Async] are Normal.
 	Priority Priority
-	// Workers is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time; 0
-	// means no limit. A nested run may have a limit of its own besides. Futures that a task starts with [Async] are not
-	// counted. A worker that waits inside a task counts, so tasks that wait for each other in [Blocking] need as many
-	// Workers as wait at a time. Waits for work of this module need no more than 1.
+	// Workers is the largest number of workers that run tasks of the run, and of the runs nested in it, at a time; 0 means
+	// no limit. A nested run may have a limit of its own besides. Futures that a task starts with [Async] are not counted.
+	// A worker that waits inside a task counts, so tasks that wait for each other in [Blocking] need as many Workers as
+	// wait at a time. Waits for work of this module need no more than 1.
 	Workers int
 }
 

@@ -83,9 +83,9 @@ func taskIn(stack string) (task string) {
 	return task
 }
 
-// inLibrary reports whether the module itself calls functions of a package, or of those below it, on workers: a lock,
-// an atomic step, a sleep, or a sort that calls a function. Some have a frame of their own in one build only: under the
-// race detector an atomic step is not inlined.
+// inLibrary reports whether the module itself calls functions of a package, or of those below it, on workers: a lock, an
+// atomic step, a sleep, or a sort that calls a function. Some have a frame of their own in one build only: under the race
+// detector an atomic step is not inlined.
 func inLibrary(pkg string) bool {
 	for _, library := range []string{
 		"context", "golang.org/x/sys", "internal", "math", "runtime", "slices", "sync", "syscall", "time",

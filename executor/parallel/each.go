@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// eachBatch is the largest number of elements in a batch if no Grain is given. Arbitrary: a child costs as much as
-	// 5 to 10 short bodies.
+	// eachBatch is the largest number of elements in a batch if no Grain is given. Arbitrary: a child costs as much as 5
+	// to 10 short bodies.
 	eachBatch = 16
 	// eachAhead is how many batches for each worker are there in advance if no MaxAhead is given. Arbitrary: while the
 	// worker that iterates runs a batch, the others have so many each.
@@ -36,8 +36,7 @@ func ForEach[T any](ctx context.Context, o Options, seq iter.Seq[T], body func(x
 	})
 }
 
-// ForEachErr is [ForEach] with a body that may fail. After the first error seq is asked for no more
-// elements.
+// ForEachErr is [ForEach] with a body that may fail. After the first error seq is asked for no more elements.
 func ForEachErr[T any](
 	ctx context.Context, o Options, seq iter.Seq[T], body func(ctx context.Context, x T) error,
 ) error {
