@@ -99,7 +99,7 @@ func TestDOTWith(t *testing.T) {
 
 // specialNames are names that a quoted string could garble.
 var specialNames = []string{
-	"",
+	" ",
 	"plain",
 	"#7",
 	`say "hello"`,
