@@ -138,8 +138,8 @@ func (b *Body) tellStopped() {
 // OnEnd arranges that fn is called with the run's error after the run has ended, or before OnEnd returns if the run is
 // over. Several functions are called in any order. fn is called on the goroutine that ends the run, often a worker's,
 // perhaps after a Wait of the run has returned. Close waits for it. It should return soon, and must not wait or call
-// [runtime.Goexit], but it may start runs and futures, on any executor, and resolve a [Promise]. Longer work belongs in
-// an [Async] that comes after the run. A panic in fn is logged with package log, and no more.
+// [runtime.Goexit], but it may resolve a [Promise], and start runs and futures on any executor, off the workers once
+// there is room. Longer work belongs in an [Async] after the run. A panic in fn is only logged, with package log.
 func (r *Run) OnEnd(fn func(err error)) {
 	if fn == nil {
 		panic("executor: Run.OnEnd of a nil function")

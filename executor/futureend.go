@@ -48,6 +48,7 @@ func (f *future) settle(w *Worker, err error) {
 		e = next
 	}
 	if d := f.dependents.Load(); d != nil {
+		var outside *dependence // of other executors, or of this one if w is nil; the oldest first
 		for e := d.close(); e != nil; {
 			next := e.older
 			e.older, e.newer = nil, nil
@@ -56,11 +57,18 @@ func (f *future) settle(w *Worker, err error) {
 			case w != nil && w.core == &to.ex.core:
 				to.submit(w)
 			case to.ex.inline == nil:
-				to.submit(nil) // before calls: a function of OnEnd may start a run, and wait for room that to has
+				e.older, outside = outside, e
 			default:
 				// Deferred: an inline executor may run it now, and Goexit in it must not skip the rest.
 				defer to.submit(nil)
 			}
+			e = next
+		}
+		// Before calls: a function of OnEnd may start a run, and wait for the room that one of these has.
+		for e := outside; e != nil; {
+			next := e.older
+			e.older = nil
+			e.future.submit(nil)
 			e = next
 		}
 	}

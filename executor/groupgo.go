@@ -2,8 +2,7 @@ package executor
 
 import (
 	"context"
-
-	"github.com/magpie-go/magpie/internal/osthread"
+	"runtime"
 )
 
 // GroupWithContext returns a group whose functions run on ex, which may be nil, see [Default], and a context derived
@@ -188,8 +187,9 @@ func (g *Group) enter(w *Worker, tries bool) *groupRun {
 // begin starts a run of the group, unless there is one, and counts a function in. If there can be none, it returns a
 // run that was refused, or nil. If tries is set it does not wait for room.
 func (g *Group) begin(w *Worker, tries bool) *groupRun {
-	if w == nil && g.ex.inline == nil {
-		// One goroutine starts a run, and may wait for room. A worker does not wait for it.
+	if w == nil && g.ex.inline == nil && !isInOnEnd(workerHere()) {
+		// One goroutine starts a run, and may wait for room. A worker does not wait for it, nor a function of OnEnd on a
+		// worker of another executor.
 		if !g.lockStart(tries) {
 			return nil
 		}
@@ -250,10 +250,11 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 func (g *Group) lockStart(tries bool) bool {
 	if in := g.ex.intake; tries && in != nil {
 		for !g.start.TryLock() {
-			if in.isFull() {
+			if in.hasQueue() {
 				return false
 			}
-			osthread.Yield() // it starts a run, which takes no time
+			runtime.Gosched() // it has room
+			giveWay()
 		}
 		return true
 	}

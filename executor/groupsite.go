@@ -24,7 +24,11 @@ func (r *groupRun) withhold(f groupFunction) bool {
 	ex.guests.quiets.need(ex.executor)
 	// D1(withhold): withhold the inbox, then look whether a caller waits, or has begun a second batch. Pairs with
 	// D1(release) and D1(batch).
-	return r.open.Load() == 1 && !r.group.full.Load() || !r.takeWithheld()
+	if r.group.full.Load() {
+		r.show()
+		return true
+	}
+	return r.open.Load() == 1 || !r.takeWithheld()
 }
 
 // takeWithheld takes the inbox if it is withheld. The caller then runs it or makes it available.

@@ -84,8 +84,8 @@ func (in *intake) queue(tries bool) (*seat, error) {
 	return s, nil
 }
 
-// isFull reports whether callers wait for room.
-func (in *intake) isFull() bool {
+// hasQueue reports whether callers wait for room.
+func (in *intake) hasQueue() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.seats.Len() > 0

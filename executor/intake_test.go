@@ -340,3 +340,49 @@ func TestMaxRunsOnEnd(t *testing.T) {
 		}
 	}
 }
+
+// Go of a group in a function of OnEnd on a worker of another executor does not wait for a goroutine whose Go waits for
+// room.
+func TestMaxRunsOnEndGroup(t *testing.T) {
+	ex, other := bounded(t, 1, 1), newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		end, given := make(chan struct{}), make(chan struct{})
+		r := other.Start(t.Context(), gated(end))
+		f := executor.Async(t.Context(), ex, func(context.Context) (int, error) { <-given; return 7, nil })
+		g := executor.NewGroup(ex)
+		var all sync.WaitGroup
+		all.Go(func() { g.Go(func() error { return nil }) })
+		eventually(func() bool { return ex.Stats().Gauges.Entering == 1 })
+		r.OnEnd(func(error) { g.Go(func() error { return nil }); close(given) })
+		close(end)
+		_, err := f.Wait()
+		require.NoError(t, err)
+		all.Wait()
+		require.NoError(t, g.Wait())
+	})
+}
+
+// What comes after a promise begins in the order in which it was started, if the promise is resolved outside.
+func TestAfterPromiseInOrder(t *testing.T) {
+	ex := newExecutor(t, executor.Config{Workers: 1})
+	within(t, ex, func() {
+		gate := make(chan struct{})
+		r := ex.Start(t.Context(), gated(gate))
+		p := executor.NewPromise[int](t.Context(), ex)
+		var order []int // appended to by the only worker
+		var all []*executor.Future[int]
+		for i := range 4 {
+			all = append(all, executor.Async(t.Context(), ex, func(context.Context) (int, error) {
+				order = append(order, i)
+				return 0, nil
+			}, p.Future()))
+		}
+		p.Resolve(1)
+		close(gate)
+		require.NoError(t, r.Wait())
+		for _, f := range all {
+			<-f.Done()
+		}
+		require.Equal(t, []int{0, 1, 2, 3}, order)
+	})
+}

@@ -33,7 +33,7 @@ type runState struct {
 	keeping  *keeping            // nil unless the run goes on after failures
 	borrows  bool                // locals are those of the run around this one
 	alone    bool                // only workers make tasks available, see Alone
-	observed []executor.TaskInfo // told to observers, by task; nil if no form was observed
+	observed []executor.TaskInfo // told to observers, by task; nil unless form.observed
 
 	_ pad.Line
 	// left counts the tasks and spans that are not yet counted done, and the workers between Enter and Leave. A worker

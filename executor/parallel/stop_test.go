@@ -347,6 +347,49 @@ func TestNoElementAfterAnError(t *testing.T) {
 	}
 }
 
+// After a call has failed MapSeqErr does not ask seq for another element, though an earlier call still runs.
+func TestMapSeqAsksForNoneAfterAnError(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 3})
+	require.NoError(t, err)
+	defer ex.Close()
+	begun, fails, earlier := make(chan context.Context, 1), make(chan struct{}), make(chan struct{})
+	second := make(chan struct{})
+	asked := 0
+	seq := func(yield func(int) bool) {
+		defer close(earlier)
+		for i := range 3 {
+			if !yield(i) {
+				return
+			}
+			asked = i + 1
+		}
+	}
+	o := parallel.Options{Executor: ex, MaxAhead: 3}
+	var last error
+	for v, err := range parallel.MapSeqErr(t.Context(), o, seq, func(ctx context.Context, i int) (int, error) {
+		switch i {
+		case 0:
+			<-second
+		case 1:
+			<-earlier
+		case 2:
+			begun <- ctx
+			close(second)
+			<-fails
+			return 0, errTest
+		}
+		return i, nil
+	}) {
+		if last = err; err == nil && v == 0 {
+			ctx := <-begun
+			close(fails)
+			<-ctx.Done()
+		}
+	}
+	require.Equal(t, errTest, last)
+	require.Equal(t, 2, asked)
+}
+
 // A panic ends the other parts too, although the part that panics is joined only when they are done.
 func TestPanicStopsTheOthers(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 2})

@@ -30,7 +30,7 @@ const circle = 4
 // door is how many names of the kernel that are not exported the files above it use: what a package of the kernel's own
 // would have to export. A change that removes some lowers it. One may raise it only by moving from the kernel's files
 // what a single feature uses.
-const door = 285
+const door = 286
 
 // kernelLines bounds the lines of the kernel's files, without those of files for model programs.
 const kernelLines = 5020
