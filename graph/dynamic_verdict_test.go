@@ -119,7 +119,7 @@ func (r *replay) explained(run *rerun, result error) error {
 				result)
 		}
 	}
-	if !slices.IsSortedFunc(of, func(a, b *graph.TaskError) int { return run.place(a) - run.place(b) }) {
+	if !run.areInOrder(of) {
 		return fmt.Errorf("failures are not in the order of tasks: %w", result)
 	}
 	switch {
@@ -174,14 +174,32 @@ func (run *rerun) bare(e *graph.TaskError) (all []*graph.TaskError) {
 	}
 }
 
-// place returns the position of a failure among those of a run: failures of modules' tasks come last.
-func (run *rerun) place(e *graph.TaskError) int {
+// areInOrder reports whether failures of a run may be in the order of its tasks, of which several may have one name.
+func (run *rerun) areInOrder(failures []*graph.TaskError) bool {
+	last := 0
+	for _, e := range failures {
+		places := run.places(e)
+		i := slices.IndexFunc(places, func(place int) bool { return place >= last })
+		if i < 0 {
+			return false
+		}
+		last = places[i]
+	}
+	return true
+}
+
+// places returns the positions that a failure may have among those of a run, in their order: failures of modules' tasks
+// come last.
+func (run *rerun) places(e *graph.TaskError) (all []int) {
 	for _, v := range run.root.vertices {
 		if v.label() == e.Task && run.name() == e.Graph {
-			return v.index
+			all = append(all, v.index)
 		}
 	}
-	return len(run.root.vertices)
+	if len(all) == 0 {
+		all = []int{len(run.root.vertices)}
+	}
+	return all
 }
 
 // name is that of the graph.
