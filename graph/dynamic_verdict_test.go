@@ -101,16 +101,23 @@ func (r *replay) explained(run *rerun, result error) error {
 	}
 	err, cause := run.ctx.Err(), context.Cause(run.ctx)
 	failed, rest := parts(result)
-	of := make([]*graph.TaskError, len(failed)) // the tasks' own failures
+	places := make([][]int, len(failed)) // that each may have among the failures
 	for i, f := range failed {
 		var err error
-		for _, of[i] = range slices.Backward(run.bare(f)) {
-			if err = r.happened(run, of[i]); err == nil {
+		bare := run.bare(f)
+		for _, own := range slices.Backward(bare) {
+			if err = r.happened(run, own); err == nil {
+				places[i] = run.places(own)
 				break
 			}
 		}
 		if err != nil {
 			return err
+		}
+		if errors.Is(f, executor.ErrGoexit) && r.x.isUnwound() { // happened may have taken it for another's
+			for _, own := range bare {
+				places[i] = append(places[i], run.places(own)...)
+			}
 		}
 	}
 	for _, f := range run.firings {
@@ -119,7 +126,7 @@ func (r *replay) explained(run *rerun, result error) error {
 				result)
 		}
 	}
-	if !run.areInOrder(of) {
+	if !areInOrder(places) {
 		return fmt.Errorf("failures are not in the order of tasks: %w", result)
 	}
 	switch {
@@ -174,22 +181,21 @@ func (run *rerun) bare(e *graph.TaskError) (all []*graph.TaskError) {
 	}
 }
 
-// areInOrder reports whether failures of a run may be in the order of its tasks, of which several may have one name.
-func (run *rerun) areInOrder(failures []*graph.TaskError) bool {
+// areInOrder reports whether failures may be in the order of their tasks. Each may have one of several places.
+func areInOrder(places [][]int) bool {
 	last := 0
-	for _, e := range failures {
-		places := run.places(e)
-		i := slices.IndexFunc(places, func(place int) bool { return place >= last })
-		if i < 0 {
+	for _, of := range places {
+		next := slices.DeleteFunc(slices.Clone(of), func(place int) bool { return place < last })
+		if len(next) == 0 {
 			return false
 		}
-		last = places[i]
+		last = slices.Min(next)
 	}
 	return true
 }
 
-// places returns the positions that a failure may have among those of a run, in their order: failures of modules' tasks
-// come last.
+// places returns the positions that a failure may have among those of a run. Several tasks may have one name. Failures
+// of modules' tasks come last.
 func (run *rerun) places(e *graph.TaskError) (all []int) {
 	for _, v := range run.root.vertices {
 		if v.label() == e.Task && run.name() == e.Graph {
