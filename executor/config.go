@@ -26,8 +26,8 @@ type Config struct {
 	Spares int
 	// MaxRuns is the largest number of runs and futures in progress that were started from outside; 0 means no bound. If
 	// there are so many, [Executor.Run], [Executor.Start] and [Async] wait until one ends, in the order in which they were
-	// called, and [Executor.TryStart] returns [ErrBusy]. What tasks and functions of OnEnd start on workers does not count
-	// and never waits. A task must not wait for a goroutine that starts something from outside: it may wait for room.
+	// called, and [Executor.TryStart] returns [ErrBusy]. What tasks and functions of OnEnd start on workers does not
+	// count and never waits. A task must not wait for a goroutine that starts something from outside and may wait here.
 	MaxRuns int
 	// Name is the prefix of the threads' names. It also appears in profiler labels, dumps, and errors about the threads.
 	// "" means "magpie". If the system refuses to name threads, Dump says why.

@@ -187,9 +187,9 @@ func (g *Group) enter(w *Worker, tries bool) *groupRun {
 // begin starts a run of the group, unless there is one, and counts a function in. If there can be none, it returns a
 // run that was refused, or nil. If tries is set it does not wait for room.
 func (g *Group) begin(w *Worker, tries bool) *groupRun {
-	if w == nil && g.ex.inline == nil && !isInOnEnd(workerHere()) {
-		// One goroutine starts a run, and may wait for room. A worker does not wait for it, nor a function of OnEnd on a
-		// worker of another executor.
+	if w == nil && g.ex.inline == nil && (g.ex.intake == nil || !isInOnEnd(workerHere())) {
+		// One goroutine starts a run, and may wait for room. A worker does not wait for it, nor does a function of
+		// OnEnd on a worker of another executor.
 		if !g.lockStart(tries) {
 			return nil
 		}

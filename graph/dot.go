@@ -11,7 +11,7 @@ import (
 // order of [Graph.Tasks] and [Task.Successors], so that equal graphs give equal drawings. A graph with a cycle can be
 // drawn too, unless the cycle is in a module: then the error names the module. A module is drawn with its tasks
 // unless it is run as a whole, see [Graph.Module]. A condition is a diamond; its edges are dashed and labelled with the
-// indices by which it chooses. The outline of a task is bold if its priority is high, and dotted if its priority is low.
+// indices by which it chooses. The outline of a task is bold if its priority is high, and dotted if it is low.
 func (g *Graph) WriteDOT(out io.Writer) error {
 	return g.WriteDOTWith(out, nil)
 }
