@@ -98,6 +98,13 @@ func newCancelError(job string, err, cause error) error {
 	return &cancelError{job, err, cause}
 }
 
+// wasCancelled reports whether the error of r, which has ended, tells a cancellation of r and no failure. That of
+// another run or future may be the failure of a task which has waited for it.
+func (r *Run) wasCancelled() bool {
+	_, is := r.err.Get().(*cancelError)
+	return is && !r.failed
+}
+
 func (e *cancelError) Error() string                 { return e.say("%v") }
 func (e *cancelError) Format(s fmt.State, verb rune) { errfmt.Format(s, verb, e.say) }
 func (e *cancelError) Unwrap() []error               { return []error{e.err, e.cause} }

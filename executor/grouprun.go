@@ -16,9 +16,13 @@ func (r *groupRun) Light() bool { return true }
 
 // Begin implements Job.
 func (r *groupRun) Begin(run *JobRun) (*Item, error) {
-	if r.stops {
+	cause := r.group.cause.Load()
+	switch {
+	case r.quits:
+		run.stop(context.Canceled, r.before, r.before)
+	case r.stops:
 		run.Abort(r.before)
-	} else if cause := r.group.cause.Load(); cause != nil {
+	case cause != nil:
 		run.Cancel(*cause)
 	}
 	return &r.inbox, nil // see launchEmpty
@@ -35,6 +39,7 @@ func (r *groupRun) inherit(old *groupRun) {
 	}
 	r.before = old.result()
 	r.stops = r.before != nil && !r.group.keeps
+	r.quits = r.stops && (old.of.wasCancelled() || old.of.refused && old.quits)
 	r.errs = slices.Clip(old.errs)
 	if r.stops || old.of.refused {
 		r.errs = []error{r.before}

@@ -205,6 +205,7 @@ func (r *JobRun) Finish(failures ...error) {
 	r.ended = true // from now on Cancel does not touch the body, which may soon serve another run
 	body := r.body
 	r.err.Set(join(r.err.Get(), err))
+	r.failed = err != nil
 	r.tellProgress()
 	r.body = nil
 	r.ctx.cancel(context.Canceled, context.Canceled)

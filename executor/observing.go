@@ -34,8 +34,7 @@ func (o *observers) tellOf(kind eventKind, r *Run) {
 	defer o.calls.runs[kind].Add(^uint32(0))
 	e := &Event{Worker: -1, Run: r, Context: ctx}
 	if kind == onRunEnd {
-		e.Err = r.err.Get()
-		_, e.Cancelled = e.Err.(*cancelError)
+		e.Err, e.Cancelled = r.err.Get(), r.wasCancelled()
 	}
 	o.of[kind].tell(e)
 }

@@ -40,6 +40,7 @@ type Run struct {
 	cancelled bool
 	ended     bool // Finish was called: the body belongs to the next run
 	refused   bool // the run did not start, because of err
+	failed    bool // Finish was given failures: err tells more than a cancellation
 	gated     bool // the gate has counted the run in; constant from before it is counted
 	err       xatomic.Plain[error]
 	// last is the progress that was told last, without total and left, or that at the end.

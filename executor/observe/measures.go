@@ -48,8 +48,10 @@ func (o Outcome) String() string {
 	return outcomeNames[o]
 }
 
-// outcomeOf returns how the run or the task of e has ended. If a method of its error panics, it has failed.
-func outcomeOf(e *executor.Event) (o Outcome) {
+// OutcomeOf returns how the run or the task of e, a RunEnd or TaskEnd, has ended. A task that returns the error of its
+// ended context, or the cause, was cancelled, also if the cause is the panic of another task. If a method of the error
+// panics, the outcome is Failed.
+func OutcomeOf(e *executor.Event) (o Outcome) {
 	defer func() {
 		if recover() != nil {
 			o = Failed
@@ -58,17 +60,25 @@ func outcomeOf(e *executor.Event) (o Outcome) {
 	switch p := (*executor.PanicError)(nil); {
 	case e.Err == nil:
 		return OK
-	case errors.As(e.Err, &p):
-		return Panicked
 	case e.Cancelled, e.Task != nil && endedWith(e.Context, e.Err):
 		return Cancelled
+	case errors.As(e.Err, &p):
+		return Panicked
 	}
 	return Failed
 }
 
-// endedWith reports whether ctx has ended, and err says so.
+// endedWith reports whether ctx has ended, and err, of a task, says so. A panic of the task itself does not.
 func endedWith(ctx context.Context, err error) bool {
-	return ctx.Err() != nil && errors.Is(err, ctx.Err())
+	ended := ctx.Err()
+	if ended == nil {
+		return false
+	}
+	cause := context.Cause(ctx)
+	if _, panicked := err.(*executor.PanicError); panicked && err != cause {
+		return false
+	}
+	return errors.Is(err, ended) || errors.Is(err, cause)
 }
 
 // MeasureOptions are the choices of [Measures].
@@ -143,7 +153,7 @@ func (m *measures) runEnd(e *executor.Event) {
 	if wait == 0 {
 		wait = took
 	}
-	m.record(Measure{Run: e.Run, Outcome: outcomeOf(e), Err: e.Err, Wait: wait, Took: took})
+	m.record(Measure{Run: e.Run, Outcome: OutcomeOf(e), Err: e.Err, Wait: wait, Took: took})
 }
 
 func (m *measures) taskBegin(e *executor.Event) {
@@ -180,7 +190,7 @@ func (m *measures) taskEnd(e *executor.Event) {
 	n := len(w.begun) - 1
 	took := e.Time().Sub(w.begun[n])
 	w.begun = w.begun[:n]
-	m.record(Measure{Run: e.Run, Task: e.Task, Outcome: outcomeOf(e), Err: e.Err, Took: took})
+	m.record(Measure{Run: e.Run, Task: e.Task, Outcome: OutcomeOf(e), Err: e.Err, Took: took})
 }
 
 func (m *measures) taskSkip(e *executor.Event) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -204,6 +205,46 @@ func TestOutcomes(t *testing.T) {
 		observe.OK, observe.Failed, observe.Panicked, observe.Cancelled, observe.Skipped,
 	}))
 	require.Equal(t, "Outcome(9)", observe.Outcome(9).String())
+}
+
+// TestOutcomeOf: a panic that stopped others is no panic of theirs, and one that meets the end of a context is one.
+func TestOutcomeOf(t *testing.T) {
+	elsewhere := &executor.PanicError{Value: "elsewhere"}
+	stopped, stop := context.WithCancelCause(t.Context())
+	stop(elsewhere)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	run, task := new(executor.Run), &executor.TaskInfo{}
+	for name, tt := range map[string]struct {
+		e    executor.Event
+		want observe.Outcome
+	}{
+		"good":                   {executor.Event{Run: run, Context: ended}, observe.OK},
+		"run failed":             {executor.Event{Run: run, Context: ended, Err: io.EOF}, observe.Failed},
+		"run failed with an end": {executor.Event{Run: run, Context: ended, Err: context.Canceled}, observe.Failed},
+		"run panicked": {
+			executor.Event{Run: run, Context: ended, Err: fmt.Errorf("a task: %w", elsewhere)}, observe.Panicked,
+		},
+		"run cancelled": {
+			executor.Event{Run: run, Context: stopped, Cancelled: true, Err: fmt.Errorf("a run: %w", elsewhere)},
+			observe.Cancelled,
+		},
+		"task failed":      {executor.Event{Task: task, Context: stopped, Err: io.EOF}, observe.Failed},
+		"task cancelled":   {executor.Event{Task: task, Context: ended, Err: context.Canceled}, observe.Cancelled},
+		"task's own cause": {executor.Event{Task: task, Context: stopped, Err: elsewhere}, observe.Cancelled},
+		"task wraps the cause": {
+			executor.Event{Task: task, Context: stopped, Err: fmt.Errorf("fetch: %w", elsewhere)}, observe.Cancelled,
+		},
+		"task panicked": {
+			executor.Event{Task: task, Context: stopped, Err: &executor.PanicError{Value: "here"}}, observe.Panicked,
+		},
+		"task panicked with the end": {
+			executor.Event{Task: task, Context: ended, Err: &executor.PanicError{Value: ended.Err()}}, observe.Panicked,
+		},
+		"task mute": {executor.Event{Task: task, Context: ended, Err: mute{}}, observe.Failed},
+	} {
+		require.Equal(t, tt.want, observe.OutcomeOf(&tt.e), name)
+	}
 }
 
 // How each run has ended, and what it took.

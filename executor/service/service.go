@@ -128,8 +128,11 @@ func (o *Options) runEnd(e *executor.Event) {
 
 // taskEnd reports a function of an Async that has failed. Of other tasks the run has the error.
 func (o *Options) taskEnd(e *executor.Event) {
-	switch {
-	case e.Err == nil || e.Run != nil || panicIn(e.Err) == nil && isCancelled(e):
+	if e.Run != nil {
+		return
+	}
+	switch how := observe.OutcomeOf(e); {
+	case how == observe.OK || how == observe.Cancelled:
 	case o.FailedAsync != nil:
 		o.FailedAsync(e.Context, e.Err)
 	default:
@@ -149,14 +152,6 @@ func (o *Options) log(what string, err error, attrs ...any) {
 		return
 	}
 	logger.Warn("executor: "+what+" has failed", attrs...)
-}
-
-// isCancelled reports whether a task has failed because its context has ended. An error is user code, which may panic:
-// then it is a failure.
-func isCancelled(e *executor.Event) (is bool) {
-	defer func() { _ = recover() }()
-	ended := e.Context.Err()
-	return ended != nil && errors.Is(e.Err, ended)
 }
 
 // panicIn returns the panic that err wraps, or nil if there is none or err, which is user code, cannot be asked.

@@ -162,6 +162,36 @@ func TestServiceAsync(t *testing.T) {
 	require.NotContains(t, counted, `"asyncs"`)
 }
 
+// TestServiceCancelledByPanic: the panic of a task is reported once, and not for what it has stopped.
+func TestServiceCancelledByPanic(t *testing.T) {
+	log := &text{}
+	s, err := service.New(executor.Config{Workers: 2}, service.Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	require.NoError(t, err)
+	require.Error(t, s.Run(t.Context(), executor.NewJob("outer", func(scope *executor.Scope) error {
+		var begun sync.WaitGroup
+		begun.Add(2)
+		for _, why := range []func(context.Context) error{context.Context.Err, context.Cause} {
+			scope.Go(func(ctx context.Context) error {
+				_, err := executor.Async(ctx, s.Executor, func(ctx context.Context) (int, error) {
+					begun.Done()
+					<-ctx.Done()
+					return 0, fmt.Errorf("fetch: %w", why(ctx))
+				}).Wait()
+				return err
+			})
+		}
+		scope.Go(func(context.Context) error {
+			executor.Blocking(begun.Wait)
+			panic("here")
+		})
+		return scope.Wait()
+	})))
+	require.NoError(t, s.Shutdown(t.Context()))
+	require.NotContains(t, log.String(), "an Async")
+	require.Equal(t, 1, strings.Count(log.String(), "has panicked"), log.String())
+	require.Contains(t, log.String(), "run=outer")
+}
+
 // TestServiceParts: what is left out is not there, and Failed takes the place of the log.
 func TestServiceParts(t *testing.T) {
 	log := &text{}
