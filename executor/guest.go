@@ -188,7 +188,7 @@ func (ex *executor) afterGuest(e ending, returned *bool) {
 // that the caller is taken to have, for observers that set others. getUp must follow. The worker, which sleeps, has no
 // body and no waits: unlike enterNested, sitDown has nothing to save.
 func (g *guest) sitDown(r *Run, ctx context.Context) {
-	osthread.Lock()
+	osthread.LockBriefly()
 	g.seat(r, ctx)
 	g.w.waits = waits{run: r, mark: noMark, helps: 1}
 }
@@ -196,7 +196,7 @@ func (g *guest) sitDown(r *Run, ctx context.Context) {
 // getUp ends what sitDown has begun, also after Goexit.
 func (g *guest) getUp() {
 	w := g.w
-	defer osthread.Unlock()
+	defer osthread.UnlockBriefly()
 	defer g.unseat()
 	w.waits = waits{}
 	if w.body != nil { // after runOne, or a panic

@@ -57,8 +57,8 @@ func (ex *core) drive(w *Worker) {
 	// the injector again after it has unlocked it, even after Goexit.
 	defer ex.drive(nil)
 	defer ex.inline.mu.Unlock()
-	osthread.Lock()
-	defer osthread.Unlock()
+	osthread.LockBriefly()
+	defer osthread.UnlockBriefly()
 	ex.inline.below = workerHere()
 	w = ex.roster[0]
 	w.thread.occupy()

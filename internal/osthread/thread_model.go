@@ -25,6 +25,12 @@ func Lock() {}
 // LockFirmly does nothing.
 func LockFirmly() {}
 
+// LockBriefly does nothing.
+func LockBriefly() {}
+
+// UnlockBriefly does nothing.
+func UnlockBriefly() {}
+
 // Unlock does nothing.
 func Unlock() {}
 
