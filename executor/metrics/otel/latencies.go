@@ -61,7 +61,7 @@ func Latencies(o LatencyOptions) (*executor.Observer, error) {
 	attach := observer.Attach
 	observer.Attach = func(ex *executor.Executor) {
 		attach(ex)
-		l.executor = attribute.String("executor", ex.Name())
+		l.executor = attribute.String("executor", valid(ex.Name()))
 	}
 	return observer, nil
 }
@@ -91,7 +91,7 @@ func (l *latencies) record(m observe.Measure) {
 	}
 	if l.tasks != nil {
 		l.tasks.Record(ctx, took, metric.WithAttributes(l.executor, outcome,
-			attribute.String("job", m.Task.Set.Job), attribute.String("task", m.Task.Name)))
+			attribute.String("job", valid(m.Task.Set.Job)), attribute.String("task", valid(m.Task.Name))))
 	}
 	if l.asyncs != nil && m.Run == nil {
 		l.asyncs.Record(ctx, took, metric.WithAttributes(l.executor, outcome))

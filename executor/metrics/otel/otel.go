@@ -23,6 +23,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"weak"
 
@@ -83,7 +84,7 @@ func Register(ex *executor.Executor, opts Options) (*Registration, error) {
 	if opts.Provider == nil {
 		opts.Provider = otel.GetMeterProvider()
 	}
-	r := &Registration{name: ex.Name(), ex: weak.Make(ex), provider: opts.Provider}
+	r := &Registration{name: valid(ex.Name()), ex: weak.Make(ex), provider: opts.Provider}
 	registered.mu.Lock()
 	defer registered.mu.Unlock()
 	for i, old := range registered.all {
@@ -128,6 +129,10 @@ func (r *Registration) Unregister() error {
 func isSame(a, b metric.MeterProvider) bool {
 	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
+
+// valid returns text as UTF-8. Names and errors may be none, and the exporters of OTLP drop all that is sent together
+// with such a text.
+func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
 // isOver reports whether the executor is closed or gone.
 func (r *Registration) isOver() bool {

@@ -1,12 +1,14 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/magpie-go/magpie/executor"
 	"go.opentelemetry.io/otel"
@@ -78,7 +80,7 @@ type taskSpan struct {
 type taskKey struct{}
 
 func (s *spans) attach(ex *executor.Executor) {
-	name := ex.Name()
+	name := valid(ex.Name())
 	if !s.name.CompareAndSwap(nil, &name) {
 		panic("otel: an observer of Spans is for one executor at a time: call Spans again for another")
 	}
@@ -95,10 +97,7 @@ func (s *spans) executor() attribute.KeyValue {
 }
 
 func (s *spans) runBegin(e *executor.Event) {
-	name := e.Run.Name()
-	if name == "" {
-		name = "job"
-	}
+	name := cmp.Or(valid(e.Run.Name()), "job")
 	_, span := s.tracer.Start(e.Context, name, trace.WithTimestamp(e.Time()), trace.WithAttributes(s.executor()))
 	s.runs.Store(e.Run, &runSpan{Span: span})
 }
@@ -133,7 +132,7 @@ func (s *spans) taskBegin(e *executor.Event) {
 		return
 	}
 	options := []trace.SpanStartOption{trace.WithTimestamp(e.Time()), trace.WithAttributes(
-		s.executor(), attribute.String("magpie.job", e.Task.Set.Job), attribute.Int("magpie.worker", e.Worker))}
+		s.executor(), attribute.String("magpie.job", valid(e.Task.Set.Job)), attribute.Int("magpie.worker", e.Worker))}
 	if s.options.Links && run != nil {
 		options = append(options, trace.WithLinks(run.take(e.Task)...))
 	}
@@ -158,10 +157,10 @@ func (s *spans) taskSkip(e *executor.Event) {
 		return
 	}
 	attributes := []attribute.KeyValue{
-		attribute.String("magpie.job", e.Task.Set.Job), attribute.String("magpie.task", nameOf(e.Task)),
+		attribute.String("magpie.job", valid(e.Task.Set.Job)), attribute.String("magpie.task", nameOf(e.Task)),
 	}
 	if e.Err != nil {
-		attributes = append(attributes, attribute.String("magpie.cause", fmt.Sprint(e.Err)))
+		attributes = append(attributes, attribute.String("magpie.cause", valid(fmt.Sprint(e.Err))))
 	}
 	run.AddEvent("task skipped", trace.WithTimestamp(e.Time()), trace.WithAttributes(attributes...))
 }
@@ -191,7 +190,7 @@ func (r *runSpan) take(task *executor.TaskInfo) []trace.Link {
 // end ends a span as e says.
 func end(span trace.Span, e *executor.Event) {
 	if e.Err != nil && span.IsRecording() {
-		span.SetStatus(codes.Error, fmt.Sprint(e.Err))
+		span.SetStatus(codes.Error, valid(fmt.Sprint(e.Err)))
 		record(span, e)
 	}
 	span.End(trace.WithTimestamp(e.Time()))
@@ -202,9 +201,14 @@ func record(span trace.Span, e *executor.Event) {
 	defer func() { _ = recover() }()
 	options := []trace.EventOption{trace.WithTimestamp(e.Time())}
 	if p := (*executor.PanicError)(nil); errors.As(e.Err, &p) {
-		options = append(options, trace.WithAttributes(attribute.String("exception.stacktrace", string(p.Stack))))
+		stack := attribute.String("exception.stacktrace", valid(string(p.Stack)))
+		options = append(options, trace.WithAttributes(stack))
 	}
-	span.RecordError(e.Err, options...)
+	err := e.Err
+	if text := err.Error(); !utf8.ValidString(text) {
+		err = errors.New(valid(text)) // the span is not told its type
+	}
+	span.RecordError(err, options...)
 }
 
 // nameOf returns the name of a task. If it has none, that is the job's if the job has no other task, and otherwise its
@@ -212,9 +216,9 @@ func record(span trace.Span, e *executor.Event) {
 func nameOf(t *executor.TaskInfo) string {
 	switch {
 	case t.Name != "":
-		return t.Name
+		return valid(t.Name)
 	case len(t.Set.Tasks) == 1 && t.Set.Job != "":
-		return t.Set.Job
+		return valid(t.Set.Job)
 	}
 	return "#" + strconv.Itoa(t.Index)
 }

@@ -55,7 +55,7 @@ func Latencies(reg prometheus.Registerer, o LatencyOptions) (*executor.Observer,
 	attach := observer.Attach
 	observer.Attach = func(ex *executor.Executor) {
 		attach(ex)
-		l.executor = ex.Name()
+		l.executor = label(ex.Name())
 	}
 	return observer, nil
 }
@@ -75,7 +75,7 @@ func (l *latencies) record(m observe.Measure) {
 		return
 	}
 	if l.tasks != nil {
-		l.tasks.WithLabelValues(l.executor, m.Task.Set.Job, m.Task.Name, outcome).Observe(took)
+		l.tasks.WithLabelValues(l.executor, label(m.Task.Set.Job), label(m.Task.Name), outcome).Observe(took)
 	}
 	if l.asyncs != nil && m.Run == nil {
 		l.asyncs.WithLabelValues(l.executor, outcome).Observe(took)

@@ -96,6 +96,23 @@ func TestLatenciesOfAsyncs(t *testing.T) {
 	require.Empty(t, problems)
 }
 
+// TestNamesThatAreNoUTF8: a name that is no UTF-8, as that of a file may be, is a label with U+FFFD in place of the
+// bytes that are none. It ends no metrics.
+func TestNamesThatAreNoUTF8(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	observer, err := prom.Latencies(reg, prom.LatencyOptions{Tasks: true})
+	require.NoError(t, err)
+	ex := newExecutor(t, executor.Config{Workers: 1, Name: "e\xff", Observers: []*executor.Observer{observer}})
+	register(t, reg, ex, prom.Options{})
+	g := graph.New("build\xff")
+	g.Task(func(context.Context) error { return nil }).Named("caf\xe9.c")
+	require.NoError(t, ex.Run(t.Context(), g))
+	run(t, ex, 5)
+	require.Equal(t, map[string]uint64{"e\ufffd ok ": 6}, counts(t, reg, "magpie_run_duration_seconds"))
+	require.Equal(t, uint64(1), counts(t, reg, "magpie_task_duration_seconds")["e\ufffd build\ufffd ok caf\ufffd.c "])
+	require.Contains(t, scrape(t, reg), "magpie_workers_configured{executor=\"e\ufffd\"} 1\n")
+}
+
 // The runs of an executor, by outcome.
 func ExampleLatencies() {
 	reg := prometheus.NewRegistry()

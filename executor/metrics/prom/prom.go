@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"weak"
 
@@ -78,7 +79,7 @@ type metric struct {
 
 // NewCollector returns a Collector of ex. Most programs call [Register].
 func NewCollector(ex *executor.Executor, opts Options) *Collector {
-	c := &Collector{name: ex.Name(), ex: weak.Make(ex)}
+	c := &Collector{name: label(ex.Name()), ex: weak.Make(ex)}
 	for _, d := range metrics.All() {
 		m := metric{kind: prometheus.GaugeValue, perWorker: d.PerWorker && !opts.Totals}
 		name := d.Identifier("_")
@@ -122,6 +123,9 @@ func Register(reg prometheus.Registerer, ex *executor.Executor, opts Options) (*
 	}
 	return c, nil
 }
+
+// label returns name as the value of a label, which has to be UTF-8. A name may be none, as that of a file.
+func label(name string) string { return strings.ToValidUTF8(name, "\ufffd") }
 
 // isOver reports whether the executor is closed or gone.
 func (c *Collector) isOver() bool {
