@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -300,10 +301,12 @@ func table(w io.Writer, executors []*executor.Executor) {
 }
 
 // The default and the bound of a trace's duration. While one is taken, others of the same executor are refused, so that
-// nobody is to take one for long. A longer one is for a program, see observe.NewTrace.
+// nobody is to take one for long. A longer one is for a program, see observe.NewTrace. The rest of a trace is written
+// within sendTime after its end, which is arbitrary: a client that does not read is waited for until then.
 const (
 	defaultSeconds = 1
 	maxSeconds     = 60
+	sendTime       = 10 * time.Second
 )
 
 // trace serves a trace of one executor.
@@ -326,21 +329,26 @@ func (h *Handler) trace(w http.ResponseWriter, r *http.Request, executors []*exe
 		return
 	}
 	lasts := time.Duration(seconds * float64(time.Second))
-	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok {
-		if limit := s.WriteTimeout; limit != 0 && lasts >= limit {
-			bad("seconds is %v, and the server ends each response after %v", seconds, limit)
-			return
-		}
+	limit := time.Duration(math.MaxInt64)
+	if s, ok := r.Context().Value(http.ServerContextKey).(*http.Server); ok && s.WriteTimeout > 0 {
+		limit = s.WriteTimeout
+	}
+	if lasts >= limit {
+		bad("seconds is %v, and the server ends each response after %v", seconds, limit)
+		return
 	}
 	if r.Method == http.MethodHead {
 		return
 	}
 	if !h.beginTrace(executors[0]) {
-		http.Error(w, "httpdebug: somebody else is taking a trace of this executor: try again, in a minute at the latest",
-			http.StatusConflict)
+		http.Error(w, fmt.Sprintf("httpdebug: somebody else is taking a trace of this executor: "+
+			"try again, in %v at the latest", maxSeconds*time.Second+sendTime), http.StatusConflict)
 		return
 	}
 	defer h.endTrace(executors[0])
+	if lasts+sendTime < limit { // it takes the place of the server's deadline
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(lasts + sendTime)) // not all writers have one
+	}
 	ctx, cancel := context.WithTimeout(r.Context(), lasts)
 	defer cancel()
 	w.Header().Set("Content-Type", "application/octet-stream")

@@ -214,6 +214,48 @@ func TestTrace(t *testing.T) {
 	require.Contains(t, body, "the server ends each response after 1m0s")
 }
 
+// A deadlined response has the deadline that its handler has set.
+type deadlined struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (d *deadlined) SetWriteDeadline(at time.Time) error {
+	d.deadline = at
+	return nil
+}
+
+// A client that does not read holds the trace of an executor for some seconds after its end, or for as long as the
+// server lets it, if that is shorter.
+func TestTraceDeadline(t *testing.T) {
+	const lasts, limit = 20 * time.Second, 10 * time.Minute
+	h := httpdebug.New(newExecutor(t, executor.Config{Workers: 1}))
+	h.Trace = func(context.Context, *executor.Executor, io.Writer) error { return nil }
+	for name, c := range map[string]struct {
+		server *http.Server
+		sets   bool
+	}{
+		"no server":    {nil, true},
+		"no limit":     {&http.Server{}, true},
+		"none either":  {&http.Server{WriteTimeout: -1}, true},
+		"a later one":  {&http.Server{WriteTimeout: limit}, true},
+		"an early one": {&http.Server{WriteTimeout: lasts + time.Second}, false},
+	} {
+		ctx := t.Context()
+		if c.server != nil {
+			ctx = context.WithValue(ctx, http.ServerContextKey, c.server)
+		}
+		w := &deadlined{ResponseRecorder: httptest.NewRecorder()}
+		begin := time.Now()
+		h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/trace?seconds=20", nil))
+		require.Equal(t, http.StatusOK, w.Code, name)
+		require.Equal(t, c.sets, !w.deadline.IsZero(), name)
+		if c.sets {
+			require.WithinRange(t, w.deadline, begin.Add(lasts+time.Second), begin.Add(limit), name)
+		}
+	}
+}
+
 // A trace of several executors of one name is none of any.
 func TestExecutorsOfOneName(t *testing.T) {
 	h, server := serve(t)
