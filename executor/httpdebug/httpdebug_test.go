@@ -15,6 +15,7 @@ import (
 
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/executor/httpdebug"
+	"github.com/magpie-go/magpie/executor/observe"
 	"github.com/stretchr/testify/require"
 )
 
@@ -254,6 +255,22 @@ func TestTraceDeadline(t *testing.T) {
 			require.WithinRange(t, w.deadline, begin.Add(lasts+time.Second), begin.Add(limit), name)
 		}
 	}
+}
+
+// The page trace of an executor that is closed says that there is no trace.
+func TestTraceOfAClosedExecutor(t *testing.T) {
+	tap := observe.NewSwitch()
+	ex := newExecutor(t, executor.Config{Workers: 1, Observers: []*executor.Observer{tap.Observer()}})
+	h := httpdebug.New(ex)
+	h.Trace = func(ctx context.Context, _ *executor.Executor, out io.Writer) error {
+		return tap.Record(ctx, out, observe.TraceOptions{})
+	}
+	server := httptest.NewServer(h)
+	defer server.Close()
+	require.NoError(t, ex.Close())
+	status, body := get(t, server, "trace?seconds=0.01")
+	require.Equal(t, http.StatusInternalServerError, status)
+	require.Equal(t, "httpdebug: no trace: "+observe.ErrNoExecutor.Error()+"\n", body)
 }
 
 // A trace of several executors of one name is none of any.

@@ -232,7 +232,12 @@ func TestSwitchRecordErrors(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	sw := observe.NewSwitch()
-	require.ErrorIs(t, sw.Record(done, io.Discard, observe.TraceOptions{}), observe.ErrNoExecutor)
+	var nothing bytes.Buffer
+	require.ErrorIs(t, sw.Record(done, &nothing, observe.TraceOptions{}), observe.ErrNoExecutor)
+	while, cancel := context.WithTimeout(t.Context(), 250*time.Millisecond) // a trace is written each tenth of a second
+	defer cancel()
+	require.ErrorIs(t, sw.Record(while, &nothing, observe.TraceOptions{}), observe.ErrNoExecutor)
+	require.Empty(t, nothing.String())
 	ex := newExecutor(t, 2, sw.Observer())
 	require.NoError(t, sw.Record(done, io.Discard, observe.TraceOptions{}))
 

@@ -20,6 +20,7 @@ type writer struct {
 	quit  chan struct{}
 	done  chan struct{} // closed when the goroutine has ended; publishes err
 	once  xsync.Once    // closes quit
+	holds bool          // nothing is written unless an executor is attached; constant
 
 	// The goroutine only, until done.
 	file    traceFile
@@ -187,6 +188,9 @@ func (w *writer) flush() {
 			w.fail(fmt.Errorf("observe: the trace's writer panicked: %v", v))
 		}
 	}()
+	if w.holds && !w.trace.begun() {
+		return
+	}
 	text := w.file.text
 	w.file.text = text[:0]
 	if len(text) == 0 || w.err != nil {
@@ -212,12 +216,14 @@ var (
 // Record writes a trace to out until ctx ends. That end is no error: otherwise the error is that of [Trace.Close]. If
 // an observer is put in already, Record returns [ErrSwitched] at once and writes nothing. An observer that somebody
 // puts in meanwhile stays in: Record then ends the trace and returns ErrSwitched. So Set(nil) ends a Record. It ends at
-// once if out is nil or fails. If no executor called the Switch, it returns an error such as [ErrNoExecutor].
+// once if out is nil or fails. If no executor called the Switch, it returns an error such as [ErrNoExecutor], and has
+// written nothing if it is that one.
 func (s *Switch) Record(ctx context.Context, out io.Writer, opts TraceOptions) error {
 	if ctx == nil {
 		panic("observe: Record needs a context, got nil")
 	}
 	trace := newTrace(out, opts)
+	trace.writer.holds = true
 	o := s.seat(trace.Observer())
 	taken := make(chan struct{})
 	o.taken = func() { close(taken) }
