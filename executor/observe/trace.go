@@ -112,6 +112,7 @@ type runInfo struct {
 	name   string // as it is shown
 	number uint64 // in the trace
 	begin  int64
+	told   bool // the run is written with its end; the goroutine that writes only
 }
 
 // A tracer has what one worker has to tell.
@@ -339,10 +340,12 @@ func (s *source) runBegin(of *executor.Event) {
 }
 
 func (s *source) runEnd(of *executor.Event) {
-	had, ok := s.runs.LoadAndDelete(of.Run)
+	had, ok := s.runs.Load(of.Run)
 	if !ok || s.trace.off.Load() {
-		return
+		return // Close writes the run without an end
 	}
+	// The run stays in runs until its end is in the ring, so that Close finds it in one of the two, see writer.rest.
+	defer s.runs.Delete(of.Run)
 	info := had.(*runInfo)
 	s.ended.mu.Lock()
 	defer s.ended.mu.Unlock()

@@ -427,6 +427,46 @@ func TestTraceWriters(t *testing.T) {
 	}
 }
 
+// A lateError calls a function when it is asked for its text.
+type lateError func()
+
+func (e lateError) Error() string {
+	e()
+	return "late"
+}
+
+// A run that ends while its trace is closed is in the trace, once, with its end or without.
+func TestTraceRunThatEndsDuringClose(t *testing.T) {
+	run := newRun(t, t.Context(), "job")
+	t.Run("before the rest is written", func(t *testing.T) {
+		var out bytes.Buffer
+		writing, gate := make(chan struct{}, 10), make(chan struct{})
+		trace := observe.NewTrace(writerFunc(func(b []byte) (int, error) {
+			writing <- struct{}{}
+			<-gate
+			return out.Write(b)
+		}), observe.TraceOptions{Sample: -1})
+		o := trace.Observer()
+		o.RunBegin(&executor.Event{Run: run})
+		<-writing
+		closed := make(chan error)
+		go func() { closed <- trace.Close() }()
+		testkit.Until(t, "the trace is being closed", trace.IsOff)
+		o.RunEnd(&executor.Event{Run: run})
+		close(gate)
+		require.NoError(t, <-closed)
+		require.Len(t, readTrace(t, out.Bytes()).of("b", "run"), 1)
+	})
+	t.Run("while its end is noted", func(t *testing.T) {
+		var out bytes.Buffer
+		trace := observe.NewTrace(&out, observe.TraceOptions{Sample: -1})
+		o := trace.Observer()
+		o.RunBegin(&executor.Event{Run: run})
+		o.RunEnd(&executor.Event{Run: run, Err: lateError(func() { require.NoError(t, trace.Close()) })})
+		require.Len(t, readTrace(t, out.Bytes()).of("b", "run"), 1)
+	})
+}
+
 // A trace without events has an empty list of them.
 func TestTraceEmpty(t *testing.T) {
 	var out bytes.Buffer

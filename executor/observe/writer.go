@@ -70,6 +70,7 @@ const flushSize = 64 << 10
 
 func (w *writer) write() {
 	defer close(w.done)
+	defer w.forget()
 	if w.err != nil {
 		return
 	}
@@ -94,10 +95,7 @@ func (w *writer) write() {
 				w.flush()
 			}
 		case <-w.quit:
-			w.drain()
-			w.unfinished()
-			w.file.end()
-			w.flush()
+			w.rest()
 			return
 		}
 	}
@@ -147,6 +145,7 @@ func (w *writer) event(pid, tid int, e *event) {
 		f.steal(pid, tid, e)
 	case runSlice:
 		run := e.run.Get()
+		run.told = true
 		f.run(pid, "b", run, e.begin, e.failure.Get())
 		f.run(pid, "e", run, e.end, nil)
 	}
@@ -171,13 +170,29 @@ func (w *writer) sample() {
 	}
 }
 
-// unfinished writes the runs in progress.
-func (w *writer) unfinished() {
+// rest writes what is left, and the end of the trace. A run that ends meanwhile is in a ring before it is no longer in
+// progress: so the runs in progress are looked for first, and those whose end is in a ring are left out then.
+func (w *writer) rest() {
+	runs := make(map[*runInfo]int) // to pid
 	for _, s := range w.sourcesNow() {
 		for _, info := range s.runs.Range {
-			i := info.(*runInfo)
-			w.file.run(s.pid, "b", i, i.begin, nil)
+			runs[info.(*runInfo)] = s.pid
 		}
+	}
+	w.drain()
+	for run, pid := range runs {
+		if !run.told {
+			w.file.run(pid, "b", run, run.begin, nil)
+		}
+	}
+	w.file.end()
+	w.flush()
+}
+
+// forget drops the runs in progress: from now on their ends are not told.
+func (w *writer) forget() {
+	for _, s := range w.sourcesNow() {
+		s.runs.Clear()
 	}
 }
 
