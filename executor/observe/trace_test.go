@@ -467,6 +467,23 @@ func TestTraceRunThatEndsDuringClose(t *testing.T) {
 	})
 }
 
+// The numbers of workers and items are noted as often as Sample says, also if that is less often than the trace is
+// written.
+func TestTraceSample(t *testing.T) {
+	var out bytes.Buffer
+	written := make(chan struct{}, 10)
+	trace := observe.NewTrace(writerFunc(func(b []byte) (int, error) {
+		written <- struct{}{}
+		return out.Write(b)
+	}), observe.TraceOptions{Sample: time.Hour})
+	ex := executor.NewInline(1)
+	trace.Observer().Attach(ex)
+	<-written
+	require.NoError(t, trace.Close())
+	require.NoError(t, ex.Close())
+	require.Empty(t, readTrace(t, out.Bytes()).of("C", ""))
+}
+
 // A trace without events has an empty list of them.
 func TestTraceEmpty(t *testing.T) {
 	var out bytes.Buffer

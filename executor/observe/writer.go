@@ -25,7 +25,6 @@ type writer struct {
 	// The goroutine only, until done.
 	file    traceFile
 	err     error
-	flushed time.Time
 	counted uint64 // the last value of the counter of dropped events
 }
 
@@ -75,25 +74,24 @@ func (w *writer) write() {
 		return
 	}
 	w.file.begin()
-	every := flushEvery
-	if sample := w.trace.opts.Sample; sample > 0 {
-		every = min(every, sample)
+	flush := time.NewTicker(flushEvery)
+	defer flush.Stop()
+	var sample <-chan time.Time
+	if every := w.trace.opts.Sample; every > 0 {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		sample = ticker.C
 	}
-	ticker := time.NewTicker(every)
-	defer ticker.Stop()
 	for w.err == nil {
 		select {
 		case <-w.wake:
 			w.drain()
-		case <-ticker.C:
+		case <-sample:
 			w.drain()
-			if w.trace.opts.Sample > 0 {
-				w.sample()
-			}
-			if now := time.Now(); now.Sub(w.flushed) >= flushEvery {
-				w.flushed = now
-				w.flush()
-			}
+			w.sample()
+		case <-flush.C:
+			w.drain()
+			w.flush()
 		case <-w.quit:
 			w.rest()
 			return
