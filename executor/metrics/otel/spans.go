@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
+	"weak"
 
 	"github.com/magpie-go/magpie/executor"
 	"go.opentelemetry.io/otel"
@@ -58,8 +59,14 @@ func Spans(o SpanOptions) *executor.Observer {
 type spans struct {
 	options SpanOptions
 	tracer  trace.Tracer
-	name    atomic.Pointer[string] // of the executor; nil if there is none
-	runs    sync.Map               // *executor.Run → *runSpan, in progress
+	on      atomic.Pointer[attachment] // nil if there is none
+	runs    sync.Map                   // *executor.Run → *runSpan, in progress
+}
+
+// An attachment is an executor that an observer is attached to.
+type attachment struct {
+	name attribute.KeyValue
+	ex   weak.Pointer[executor.Executor]
 }
 
 // A runSpan is the span of a run in progress.
@@ -72,33 +79,41 @@ type runSpan struct {
 // A taskSpan is the span of a task in progress. It is a value of the task's context.
 type taskSpan struct {
 	trace.Span
-	run   *executor.Run
-	task  *executor.TaskInfo
-	ended atomic.Bool
+	of     *spans
+	before *taskSpan // in the same context, of the tasks around it or of other observers
+	run    *executor.Run
+	task   *executor.TaskInfo
+	ended  atomic.Bool
 }
 
 type taskKey struct{}
 
 func (s *spans) attach(ex *executor.Executor) {
-	name := valid(ex.Name())
-	if !s.name.CompareAndSwap(nil, &name) {
+	on := attachment{attribute.String("magpie.executor", valid(ex.Name())), weak.Make(ex)}
+	if !s.on.CompareAndSwap(nil, &on) {
 		panic("otel: an observer of Spans is for one executor at a time: call Spans again for another")
 	}
 }
 
-func (s *spans) detach() { s.name.Store(nil) }
+func (s *spans) detach() { s.on.Store(nil) }
 
 func (s *spans) executor() attribute.KeyValue {
-	name := ""
-	if n := s.name.Load(); n != nil {
-		name = *n
+	if on := s.on.Load(); on != nil {
+		return on.name
 	}
-	return attribute.String("magpie.executor", name)
+	return attribute.String("magpie.executor", "")
+}
+
+// isBeside reports whether s and other observe one executor.
+func (s *spans) isBeside(other *spans) bool {
+	a, b := s.on.Load(), other.on.Load()
+	return s != other && a != nil && b != nil && a.ex == b.ex
 }
 
 func (s *spans) runBegin(e *executor.Event) {
 	name := cmp.Or(valid(e.Run.Name()), "job")
-	_, span := s.tracer.Start(e.Context, name, trace.WithTimestamp(e.Time()), trace.WithAttributes(s.executor()))
+	ctx, _, _ := s.within(e.Context)
+	_, span := s.tracer.Start(ctx, name, trace.WithTimestamp(e.Time()), trace.WithAttributes(s.executor()))
 	s.runs.Store(e.Run, &runSpan{Span: span})
 }
 
@@ -120,10 +135,29 @@ func (s *spans) of(run *executor.Run, takes bool) *runSpan {
 	return nil
 }
 
+// around returns the innermost span of a task that s has put into a context, and the innermost of all observers. Each
+// is nil if there is none.
+func (s *spans) around(ctx context.Context) (own, last *taskSpan) {
+	last, _ = ctx.Value(taskKey{}).(*taskSpan)
+	for own = last; own != nil && own.of != s; {
+		own = own.before
+	}
+	return own, last
+}
+
+// within returns the context for what begins within ctx, and what around does. If the span in ctx is that of another
+// observer of the executor, it is replaced by that of s.
+func (s *spans) within(ctx context.Context) (_ context.Context, own, last *taskSpan) {
+	own, last = s.around(ctx)
+	if own != nil && s.isBeside(last.of) && trace.SpanContextFromContext(ctx).Equal(last.SpanContext()) {
+		ctx = trace.ContextWithSpan(ctx, own.Span)
+	}
+	return ctx, own, last
+}
+
 func (s *spans) taskBegin(e *executor.Event) {
-	ctx := e.Context
+	ctx, above, last := s.within(e.Context)
 	run := s.of(e.Run, false)
-	above, _ := ctx.Value(taskKey{}).(*taskSpan)
 	if run != nil && (above == nil || above.run != e.Run) {
 		ctx = trace.ContextWithSpan(ctx, run.Span)
 	}
@@ -137,11 +171,11 @@ func (s *spans) taskBegin(e *executor.Event) {
 		options = append(options, trace.WithLinks(run.take(e.Task)...))
 	}
 	ctx, span := s.tracer.Start(ctx, nameOf(e.Task), options...)
-	e.Context = context.WithValue(ctx, taskKey{}, &taskSpan{Span: span, run: e.Run, task: e.Task})
+	e.Context = context.WithValue(ctx, taskKey{}, &taskSpan{Span: span, of: s, before: last, run: e.Run, task: e.Task})
 }
 
 func (s *spans) taskEnd(e *executor.Event) {
-	t, _ := e.Context.Value(taskKey{}).(*taskSpan)
+	t, _ := s.around(e.Context)
 	if t == nil || t.run != e.Run || t.task != e.Task || t.ended.Swap(true) {
 		return // its begin was not told
 	}

@@ -202,6 +202,54 @@ func TestSpansRunsOnly(t *testing.T) {
 	require.Len(t, find(t, recorder, "f").Events(), 1)
 }
 
+// TestSpansOfTwoExecutors: runs that functions start on each other's executor are below each other.
+func TestSpansOfTwoExecutors(t *testing.T) {
+	recorder := tracetest.NewSpanRecorder()
+	o := otel.SpanOptions{Provider: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))}
+	a, _ := traced(t, o, executor.Config{Workers: 1})
+	b, _ := traced(t, o, executor.Config{Workers: 1})
+	run := func(ctx context.Context, ex *executor.Executor, name string, fn func(context.Context) error) error {
+		g := graph.New(name)
+		g.Task(fn).Named("task of " + name)
+		return ex.Run(ctx, g)
+	}
+	require.NoError(t, run(t.Context(), a, "1", func(ctx context.Context) error {
+		return run(ctx, b, "2", func(ctx context.Context) error {
+			return run(ctx, a, "3", func(context.Context) error { return nil })
+		})
+	}))
+	require.NoError(t, a.Close())
+	require.NoError(t, b.Close())
+	require.Equal(t, []string{
+		" > 1", "1 > task of 1", "2 > task of 2", "3 > task of 3", "task of 1 > 2", "task of 2 > 3",
+	}, tree(recorder))
+}
+
+// TestSpansTwice: two observers of one executor make the same spans, each of its own tracer and below its own.
+func TestSpansTwice(t *testing.T) {
+	second := tracetest.NewSpanRecorder()
+	ex, first := traced(t, otel.SpanOptions{}, executor.Config{Workers: 1, Observers: []*executor.Observer{
+		otel.Spans(otel.SpanOptions{Provider: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(second))}),
+	}})
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
+		s.Go(func(ctx context.Context) error {
+			if err := ex.Run(ctx, executor.NewJob("inner", func(*executor.Scope) error { return nil })); err != nil {
+				return err
+			}
+			_, err := executor.Async(ctx, ex, func(context.Context) (int, error) { return 0, nil }).Wait()
+			return err
+		})
+		return s.Wait()
+	})))
+	require.NoError(t, ex.Close())
+	for _, recorder := range []*tracetest.SpanRecorder{first, second} {
+		require.Len(t, recorder.Started(), 6)
+		require.Equal(t, []string{
+			" > f", "child > async", "child > inner", "f > root", "inner > root", "root > child",
+		}, tree(recorder))
+	}
+}
+
 // TestSpansRandom: however runs and children nest and fail, every span that begins ends, and is below its own run's.
 func TestSpansRandom(t *testing.T) {
 	seed := testkit.Seed(t)
