@@ -336,13 +336,33 @@ func TestShareLost(t *testing.T) {
 	require.NoError(t, tab.hog.Leave())
 	a := newExecutor(t, executor.Config{Name: "a", Workers: 2, Host: host.Options{Share: tab.share()}})
 	b := newExecutor(t, executor.Config{Name: "b", Workers: 2, Host: host.Options{Share: tab.share()}})
-	untilShared(t, a, func(s host.ShareStats) bool { return s.Allotment == 2 })
+	untilShared(t, a, func(s host.ShareStats) bool { return s.Allotment == 2 && s.Cycles > 0 })
+	cycles := a.Stats().Share.Cycles
 	require.NoError(t, os.Truncate(tab.path, 0))
 	for _, ex := range []*executor.Executor{a, b} {
 		untilShared(t, ex, func(s host.ShareStats) bool { return s.Err != nil && !s.Joined })
 		require.ErrorIs(t, ex.Stats().Share.Err, gat.ErrLost)
 		within(t, ex, func() { meetAll(t, ex) })
 	}
+	require.GreaterOrEqual(t, a.Stats().Share.Cycles, cycles)
+}
+
+// TestShareCounters: the counters of an executor that shares keep their values after Close.
+func TestShareCounters(t *testing.T) {
+	tab := newTable(t, 2)
+	ex := newExecutor(t, executor.Config{Workers: 2, Host: host.Options{Share: tab.share()}})
+	untilShared(t, ex, func(s host.ShareStats) bool {
+		tab.leave(1)
+		return s.Cycles > 0 && s.Rests > 0 && s.MeanUsage > 0
+	})
+	before := ex.Stats().Share
+	require.NoError(t, ex.Close())
+	after := ex.Stats().Share
+	require.False(t, after.Joined)
+	require.GreaterOrEqual(t, after.Cycles, before.Cycles)
+	require.GreaterOrEqual(t, after.Rests, before.Rests)
+	require.Positive(t, after.MeanUsage)
+	require.Zero(t, after.Allotment)
 }
 
 // TestShareLostWhileIdle: the table's file is truncated while the executor has no run, and so does not look at it. Its

@@ -310,20 +310,22 @@ func (s *sharing) Dump() (lines string) {
 	return lines
 }
 
+// stats returns the figures about the table. The counters stay when there is none any more.
 func (s *sharing) stats() (out ShareStats) {
+	if !s.shares {
+		return out
+	}
 	if err := s.err.Load(); err != nil {
 		out.Err = *err
 	}
-	out.Joined = s.joined.Load()
-	if !out.Joined {
-		return out
-	}
-	out.Desire, out.Allotment = int(s.desire.Load()), int(s.allotment.Load())
-	out.Usage, out.Efficiency = int(s.usage.Load()), float64(s.efficiency.Load())/1000
-	out.Awake, out.Resting, out.Rests = s.control.Awake(), s.control.Resting(), s.control.Rests()
-	out.Cycles = s.cycles.Load()
+	out.Cycles, out.Rests = s.cycles.Load(), s.control.Rests()
 	if out.Cycles > 0 {
 		out.MeanUsage = float64(s.usageSum.Load()) / float64(out.Cycles)
+	}
+	if out.Joined = s.joined.Load(); out.Joined {
+		out.Desire, out.Allotment = int(s.desire.Load()), int(s.allotment.Load())
+		out.Usage, out.Efficiency = int(s.usage.Load()), float64(s.efficiency.Load())/1000
+		out.Awake, out.Resting = s.control.Awake(), s.control.Resting()
 	}
 	return out
 }

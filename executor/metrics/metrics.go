@@ -46,8 +46,8 @@ and the meaning of a name does not change.
 	/magpie/workers/waiting:workers
 
 The metrics with host.QuotaShare are there under a CPU quota, and those with host.Share while the executor has a
-place in the table. The values come from [executor.Executor.Stats], whose documentation says by how much they may lag.
-Reading them disturbs no worker.
+place in the table, the counter also after that. The values come from [executor.Executor.Stats], whose documentation
+says by how much they may lag. Reading them disturbs no worker.
 
 A [Var] shows all metrics of an executor under a name of package [expvar]. [Latencies] are for expvar too: how many runs
 succeed, fail, panic and are cancelled, and how long they take and wait. The modules

@@ -151,6 +151,16 @@ func TestReadOfASharer(t *testing.T) {
 		require.Equal(t, known, s.Value.Kind() != metrics.KindBad, name)
 	}
 	require.Equal(t, metrics.KindFloat64, all(ex)["/magpie/share/efficiency:ratio"].Value.Kind())
+
+	// The counter has its last value after Close, and the gauges have none.
+	release := make(chan struct{})
+	r := ex.Start(t.Context(), executor.NewJob("long", func(*executor.Scope) error { <-release; return nil }))
+	testkit.Until(t, "a cycle", func() bool { return ex.Stats().Share.Cycles > 0 })
+	close(release)
+	require.NoError(t, r.Wait())
+	require.NoError(t, ex.Close())
+	require.Equal(t, metrics.KindUint64, all(ex)["/magpie/share/rests:events"].Value.Kind())
+	require.Equal(t, metrics.KindBad, all(ex)["/magpie/share/desire:processors"].Value.Kind())
 }
 
 // A name that does not exist has no value, also in samples that had one.

@@ -71,7 +71,13 @@ var table = []row{
 			Description: "Times that a worker went to rest because more were awake than allotted by host.Share.",
 			Cumulative:  true,
 		},
-		total: func(s *executor.Stats) Value { return ifJoined(s, Value{KindUint64, s.Share.Rests, 0}) },
+		total: func(s *executor.Stats) Value {
+			rests := Value{KindUint64, s.Share.Rests, 0}
+			if s.Share.Cycles > 0 { // the counter stays when the executor has no place in the table any more
+				return rests
+			}
+			return ifJoined(s, rests)
+		},
 	},
 	shared("/magpie/spares/serving:workers", "Spare workers in service.",
 		func(s *executor.Stats) int { return s.Gauges.Spares }),
