@@ -40,10 +40,11 @@ type seat struct {
 func NewSwitch() *Switch { return &Switch{} }
 
 // Set puts in an observer in place of the one before. nil puts in none. The observer's Attach is called if the executor
-// has been started, and the Detach of the one before, on the calling goroutine. Calls of other functions of the one
-// before may still be in progress then. The new one is not told the begin of runs and tasks in progress, but it is told
-// their end: the observers of this package leave these tasks out. An observer that was taken out must not be put in
-// again. A [Switch.Record] in progress ends. Set panics if Attach does, and then changes nothing.
+// has been started, and the Detach of the one before unless it has panicked, on the calling goroutine. Calls of other
+// functions of the one before may still be in progress then. The new one is not told the begin of runs and tasks in
+// progress, but it is told their end: the observers of this package leave these tasks out. An observer that was taken
+// out must not be put in again. A [Switch.Record] in progress ends. Set panics if Attach does, and then changes
+// nothing.
 func (s *Switch) Set(o *executor.Observer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,7 +81,7 @@ func (s *Switch) put(o *seat) {
 	if old.taken != nil {
 		defer old.taken() // also if Detach calls Goexit
 	}
-	if s.on && old.Detach != nil {
+	if s.on && old.Detach != nil && old.failed.Load() == nil {
 		defer old.contain()
 		old.Detach()
 	}

@@ -226,6 +226,26 @@ func TestSwitchContains(t *testing.T) {
 	}
 }
 
+// TestSwitchDetach: the Detach of an observer that has panicked is not called. One whose Attach has failed because it
+// is another executor's does not take it from that one.
+func TestSwitchDetach(t *testing.T) {
+	quiet(t)
+	sw := observe.NewSwitch()
+	o := sw.Observer()
+	ex, other := executor.NewInline(1), executor.NewInline(1)
+	defer func() { require.NoError(t, errors.Join(ex.Close(), other.Close())) }()
+	times := observe.NewTimes().Observer()
+	times.Attach(other)
+	sw.Set(times)
+	o.Attach(ex)
+	detached := 0
+	sw.Set(&executor.Observer{RunBegin: func(*executor.Event) { panic("boom") }, Detach: func() { detached++ }})
+	require.Panics(t, func() { times.Attach(ex) }, "other has it")
+	o.RunBegin(&executor.Event{})
+	sw.Set(nil)
+	require.Zero(t, detached)
+}
+
 // TestSwitchRecordErrors: Record says that it has recorded nothing.
 func TestSwitchRecordErrors(t *testing.T) {
 	quiet(t)
