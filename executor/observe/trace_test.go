@@ -397,7 +397,7 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 var errDisk = errors.New("no space left")
 
-// A writer that is nil, fails or panics ends the trace and no task.
+// A writer that is nil, fails, panics or calls Goexit ends the trace and no task.
 func TestTraceWriters(t *testing.T) {
 	for name, c := range map[string]struct {
 		out  io.Writer
@@ -407,6 +407,10 @@ func TestTraceWriters(t *testing.T) {
 		"fails":  {writerFunc(func([]byte) (int, error) { return 0, errDisk }), "observe: writing the trace: no space left"},
 		"short":  {writerFunc(func(b []byte) (int, error) { return len(b) / 2, nil }), "short write"},
 		"panics": {writerFunc(func([]byte) (int, error) { panic("oh") }), "observe: the trace's writer panicked: oh"},
+		"exits": {
+			writerFunc(func([]byte) (int, error) { runtime.Goexit(); return 0, nil }),
+			"observe: the trace's writer called runtime.Goexit",
+		},
 	} {
 		for _, wait := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s wait=%v", name, wait), func(t *testing.T) {

@@ -194,13 +194,9 @@ func (w *writer) forget() {
 	}
 }
 
-// flush passes the text so far to the trace's Writer. A panic of that is a failure.
+// flush passes the text so far to the trace's Writer. A panic of that is a failure, and so is a Goexit, which ends the
+// goroutine.
 func (w *writer) flush() {
-	defer func() {
-		if v := recover(); v != nil {
-			w.fail(fmt.Errorf("observe: the trace's writer panicked: %v", v))
-		}
-	}()
 	if w.holds && !w.trace.begun() {
 		return
 	}
@@ -209,6 +205,15 @@ func (w *writer) flush() {
 	if len(text) == 0 || w.err != nil {
 		return
 	}
+	returned := false
+	defer func() {
+		switch v := recover(); {
+		case v != nil:
+			w.fail(fmt.Errorf("observe: the trace's writer panicked: %v", v))
+		case !returned:
+			w.fail(errors.New("observe: the trace's writer called runtime.Goexit"))
+		}
+	}()
 	n, err := w.out.Write(text)
 	if err == nil && n < len(text) {
 		err = io.ErrShortWrite
@@ -216,6 +221,7 @@ func (w *writer) flush() {
 	if err != nil {
 		w.fail(fmt.Errorf("observe: writing the trace: %w", err))
 	}
+	returned = true
 }
 
 // Errors of [Switch.Record].
