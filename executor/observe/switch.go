@@ -44,7 +44,7 @@ func NewSwitch() *Switch { return &Switch{} }
 // functions of the one before may still be in progress then. The new one is not told the begin of runs and tasks in
 // progress, but it is told their end: the observers of this package leave these tasks out. An observer that was taken
 // out must not be put in again. A [Switch.Record] in progress ends. Set panics if Attach does, and then changes
-// nothing.
+// nothing. An Attach or Detach of an observer in the Switch must not call Set or Record, which would wait for it.
 func (s *Switch) Set(o *executor.Observer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,9 +20,9 @@ duration. The first has the executor's dump and the stacks of the workers concer
 
 A Watcher takes a sample once a second, or four times within the shorter of the two durations of [Options] if that is
 less. A sample is a call of [executor.Executor.Stats], some microseconds on a goroutine that ends with it. Between
-samples there is no goroutine. When a Watcher suspects a stall or has found a long task, it calls
-[executor.Executor.Stacks], which stops the process for a moment; it does so at most twice within the durations of
-Options.
+samples there is no goroutine. When a Watcher suspects a stall or finds a long task, it calls
+[executor.Executor.Stacks], which stops the process for a moment. For stalls it does so at most twice within
+[Options.NoProgress], and for long tasks at most once within [Options.LongTask] for each worker.
 
 # Names of tasks
 

@@ -44,7 +44,7 @@ type Options struct {
 	// Provider makes the instruments. nil means the global provider.
 	Provider metric.MeterProvider
 	// Totals leaves the attribute worker out: each metric is the sum over all workers. It is for executors with so many
-	// workers that there would be too many time series: there are eight for each worker.
+	// workers that there would be too many time series: there are nine for each worker.
 	Totals bool
 }
 

@@ -52,7 +52,7 @@ type Options struct {
 	_ [0]func() // no comparisons, so that a field of any type may be added
 
 	// Totals leaves the label worker out: each metric is the sum over all workers. It is for executors with so many
-	// workers that there would be too many time series: there are eight for each worker. All collectors of one registry
+	// workers that there would be too many time series: there are nine for each worker. All collectors of one registry
 	// must have the same Totals.
 	Totals bool
 }

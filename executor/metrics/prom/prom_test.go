@@ -107,6 +107,13 @@ func TestCollector(t *testing.T) {
 }
 
 func TestTotals(t *testing.T) {
+	perWorker := 0
+	for _, d := range metrics.All() {
+		if d.PerWorker {
+			perWorker++
+		}
+	}
+	require.Equal(t, 9, perWorker, "Options.Totals of this module and of otel have the number")
 	reg := prometheus.NewPedanticRegistry()
 	ex := newExecutor(t, executor.Config{Workers: 2, Name: "sum"})
 	c := register(t, reg, ex, prom.Options{Totals: true})
