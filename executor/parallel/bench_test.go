@@ -65,6 +65,27 @@ func BenchmarkFor(b *testing.B) {
 	}
 }
 
+// BenchmarkForEach is a loop over a sequence of a thousand, with a body that does nothing.
+func BenchmarkForEach(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		ex, err := executor.New(executor.Config{Workers: workers})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, grain := range []int{0, 1} {
+			o := parallel.Options{Executor: ex, Grain: grain}
+			b.Run(fmt.Sprintf("W=%d/grain=%d", workers, grain), func(b *testing.B) {
+				for b.Loop() {
+					if err := parallel.ForEach(context.Background(), o, count(1000), func(int) {}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		ex.Close()
+	}
+}
+
 // BenchmarkSort sorts ten million numbers, and beside it package slices.
 func BenchmarkSort(b *testing.B) {
 	const n = 10_000_000

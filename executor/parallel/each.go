@@ -55,8 +55,8 @@ func forEach[T any](
 		ok := false
 		defer f.end(&ok)
 		f.fill(s, seq, newBatching(o, f.workers))
+		f.finish(s)
 		ok = true
-		_ = s.Wait() // what it returns is part of the run's error
 		return
 	})
 	return err
@@ -71,8 +71,10 @@ type feed[T any] struct {
 
 	mu      xsync.Mutex
 	batches [][]T
-	queued  int // elements in batches
-	drains  int // children that take batches
+	queued  int  // elements in batches
+	drains  int  // children that take batches
+	coming  int  // those of them that have not begun: see wanted
+	blocked bool // there were more batches when the last of them began
 }
 
 // fill iterates over seq and has the elements' batches run.
@@ -101,10 +103,13 @@ func (f *feed[T]) fill(s *executor.Scope, seq iter.Seq[T], b batching) {
 }
 
 // makeRoom runs batches until there is room for another.
-func (f *feed[T]) makeRoom(s *executor.Scope, b batching) {
+func (f *feed[T]) makeRoom(s *executor.Scope, b batching) { f.runTo(s, b.limit()-b.size) }
+
+// runTo runs batches until there are at most so many elements in them.
+func (f *feed[T]) runTo(s *executor.Scope, most int) {
 	for {
 		f.mu.Lock()
-		if f.queued <= b.limit()-b.size || len(f.batches) == 0 {
+		if f.queued <= most || len(f.batches) == 0 {
 			f.mu.Unlock()
 			return
 		}
@@ -114,15 +119,22 @@ func (f *feed[T]) makeRoom(s *executor.Scope, b batching) {
 	}
 }
 
+// finish runs what is queued, and ends when the children have run what they have taken.
+func (f *feed[T]) finish(s *executor.Scope) {
+	f.runTo(s, 0)
+	_ = s.Wait() // what it returns is part of the run's error
+}
+
 // put adds a batch, and a child to take batches if there are not enough. The scope keeps its children until a Wait, so
-// there is one at times: it runs what is queued, and ends when the children have run what they have taken.
+// there is one at times.
 func (f *feed[T]) put(s *executor.Scope, batch []T) {
 	f.mu.Lock()
 	f.batches = append(f.batches, batch)
 	f.queued += len(batch)
-	more := f.drains < f.workers
+	more := f.drains < f.workers || f.coming < f.wanted()
 	if more {
 		f.drains++
+		f.coming++
 	}
 	f.mu.Unlock()
 	if !more {
@@ -130,8 +142,17 @@ func (f *feed[T]) put(s *executor.Scope, batch []T) {
 	}
 	s.Spawn(f.drain)
 	if f.spawned++; f.spawned%eachRound == 0 {
-		_ = s.Wait()
+		f.finish(s)
 	}
+}
+
+// wanted returns how many children there must be that have not begun, for spares to run while seq and bodies are in
+// Blocking: one if there is a batch, and one for each batch after that was not enough. The caller holds mu.
+func (f *feed[T]) wanted() int {
+	if f.blocked {
+		return min(len(f.batches), executor.MaxWorkers)
+	}
+	return min(len(f.batches), 1)
 }
 
 // take removes the oldest batch and returns it, or nil if there is none. The caller holds mu.
@@ -148,11 +169,34 @@ func (f *feed[T]) take() (batch []T) {
 func (f *feed[T]) drain(s *executor.Scope) error {
 	ok := false
 	defer f.end(&ok)
-	for batch := f.takeOrLeave(); batch != nil; batch = f.takeOrLeave() {
+	batch, more := f.begin()
+	for range more {
+		s.Spawn(f.drain)
+	}
+	for ; batch != nil; batch = f.takeOrLeave() {
 		f.run(s, batch)
 	}
 	ok = true
 	return nil
+}
+
+// begin is takeOrLeave for a child that begins. It also returns how many others the child must make, because it was the
+// last to begin and leaves batches. The iterating task has a worker too, so that happens only while spares stand in for
+// others, and then once: put makes a child for each batch from then on.
+func (f *feed[T]) begin() (batch []T, more int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.coming--
+	if batch = f.take(); batch == nil {
+		f.drains--
+	}
+	if f.coming == 0 && len(f.batches) > 0 {
+		f.blocked = true
+		more = f.wanted()
+		f.drains += more
+		f.coming = more
+	}
+	return batch, more
 }
 
 // takeOrLeave is take for a child of drain, which ends if there is none: put adds another when there is a batch again.

@@ -158,6 +158,36 @@ func TestForEachSequenceThatWaits(t *testing.T) {
 	}
 }
 
+// Bodies in Blocking may wait for later elements, and seq for all of them, though there are more than workers: a spare
+// runs each batch that the seq has passed on. With Options.Workers that takes a worker for each that waits.
+func TestForEachBodiesThatWait(t *testing.T) {
+	const n = 10
+	for _, workers := range []int{1, 2} {
+		ex, err := executor.New(executor.Config{Workers: workers})
+		require.NoError(t, err)
+		for _, limit := range []int{0, n + 1} {
+			o := parallel.Options{Executor: ex, Grain: 1, MaxAhead: 2 * n, Workers: limit}
+			var begun atomic.Int64
+			all := make(chan struct{})
+			testkit.Within(t, testkit.Patience, func() {
+				err = parallel.ForEach(t.Context(), o, func(yield func(int) bool) {
+					for i := 0; i < n && yield(i); i++ {
+					}
+					executor.Blocking(func() { <-all })
+				}, func(int) {
+					if begun.Add(1) == n {
+						close(all)
+					}
+					executor.Blocking(func() { <-all })
+				})
+			})
+			require.NoError(t, err)
+			require.Equal(t, int64(n), begun.Load())
+		}
+		require.NoError(t, ex.Close())
+	}
+}
+
 // A loop keeps no element whose call has ended, even of a batch that is not done.
 func TestForEachForgets(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 1})
