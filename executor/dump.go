@@ -64,11 +64,12 @@ func (ex *executor) Dump(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, WorkerState(w.seen.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
+		asleep, _ := osthread.Asleep(w.thread.inUse())
 		switch {
 		case partsOf(w).silent.Load() != 0:
 			b.WriteString(", blocked without Blocking")
 			keeps = true
-		case doing(w) == stalls.InTask && osthread.Asleep(w.thread.inUse()):
+		case doing(w) == stalls.InTask && asleep:
 			b.WriteString(", asleep in a task, outside Blocking")
 			keeps = true
 		}

@@ -6,6 +6,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/magpie-go/magpie/executor"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // TestSilentIsTold: a task that waits outside Blocking, while an item waits, gets a stand-in and is told of until it
@@ -57,4 +59,34 @@ func TestSilentIsTold(t *testing.T) {
 	}
 	eventually(func() bool { return len(watched.Stats().Gauges.Silent) == 0 })
 	require.NotContains(t, dump(watched), ", blocked without Blocking")
+}
+
+// TestSilentWithoutFiles: a task that waits outside Blocking gets a stand-in although the process may open no more files.
+// It cannot ask then which of its threads sleep.
+func TestSilentWithoutFiles(t *testing.T) {
+	told, out := inChild(t, "wait")
+	if told == "" {
+		require.Contains(t, out, "went on")
+		return
+	}
+	ex := newWatched(t, executor.Config{Workers: 1, Callers: executor.IdleCallers})
+	gate, begun := make(chan struct{}), make(chan struct{})
+	held := ex.Start(t.Context(), one(func(context.Context) error {
+		close(begun)
+		<-gate
+		return nil
+	}))
+	<-begun
+	within(t, ex, func() { // also so that the runtime has the files of its timers
+		var was unix.Rlimit
+		require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &was))
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Max: was.Max}))
+		_, err := unix.Open("/proc/self/stat", unix.O_RDONLY, 0)
+		require.ErrorIs(t, err, unix.EMFILE)
+		opens := ex.Start(t.Context(), one(func(context.Context) error { close(gate); return nil }))
+		require.NoError(t, opens.Wait())
+		require.NoError(t, held.Wait())
+		require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &was))
+	})
+	fmt.Println("went on")
 }

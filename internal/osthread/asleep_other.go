@@ -2,8 +2,8 @@
 
 package osthread
 
-// TellsAsleep says whether Asleep can be true.
+// TellsAsleep says whether Asleep can know.
 const TellsAsleep = false
 
-// Asleep is false: no portable call tells what another thread does.
-func Asleep(int64) bool { return false }
+// Asleep does not know: no portable call tells what another thread does.
+func Asleep(int64) (asleep, known bool) { return false, false }

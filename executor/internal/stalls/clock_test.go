@@ -18,12 +18,12 @@ func TestClock(t *testing.T) {
 	p, w := newPlant(t, 1)
 	w.on.Store(0)
 	told := make(chan bool, 1)
-	system.asleep = func(int64) bool {
+	system.asleep = func(int64) (asleep, known bool) {
 		select {
 		case told <- true:
 		default:
 		}
-		return true
+		return true, true
 	}
 	w.Wake()
 	<-told

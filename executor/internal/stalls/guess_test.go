@@ -14,7 +14,7 @@ import (
 func newGuessed(t *testing.T, workers int, part float64) (*plant, *Watch) {
 	p, w := newPlant(t, workers)
 	now, used := time.Unix(0, 0), time.Duration(0)
-	system.tells, system.asleep = false, func(int64) bool { return false }
+	system.tells, system.asleep = false, func(int64) (asleep, known bool) { return false, false }
 	system.used = func(w Worker) (time.Duration, bool) { return time.Duration(w.Ended), true }
 	system.now = func() time.Time { now = now.Add(period); return now }
 	system.process = func() time.Duration { used += time.Duration(float64(period) * part); return used }

@@ -11,7 +11,7 @@ import (
 var system = struct {
 	tells    bool                               // a thread can tell what another one does
 	used     func(Worker) (time.Duration, bool) // the processor time of a worker's thread
-	asleep   func(thread int64) bool            // the thread sleeps in the kernel
+	asleep   func(int64) (is, known bool)       // the thread sleeps in the kernel
 	runnable func() uint64                      // how many goroutines wait for a P
 	process  func() time.Duration               // the processor time of the process
 	now      func() time.Time

@@ -35,8 +35,9 @@ const (
 	// naps is how long a task may run between two looks, or a quarter of the time, and still sleeps, if it sleeps at
 	// the second. A task that wakes up every millisecond to look at something would else never be found.
 	naps = period / 4
-	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P. A
-	// thread sleeps, too, while its goroutine waits for a P. No goroutine waits for so long if there are any to spare.
+	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P, and
+	// any thread of which the kernel does not tell whether it sleeps. A thread sleeps, too, while its goroutine waits for
+	// a P. No goroutine waits for so long if there are any to spare, and seldom a thread for a core.
 	starved = 20
 )
 
@@ -100,6 +101,14 @@ type seen struct {
 	still  int           // looks in a row at which the thread had hardly run since the one before
 	rested bool          // the thread had no core for a part of the time between the last two looks
 	asleep bool          // the host was told so
+}
+
+// sleeps reports whether the thread sleeps. While the kernel does not tell, as in a process that may open no more files,
+// it has to have stood still for so many looks. One that waited for a core all the time counts as well: a spare too many
+// does no harm.
+func (s *seen) sleeps(looks int) bool {
+	asleep, known := system.asleep(s.thread)
+	return asleep || !known && s.still >= looks
 }
 
 // IsSet reports whether Init was called: whether anything is ever found.
@@ -178,7 +187,7 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		ran := used - s.used
 		still := now.Doing == InTask && now.Thread == s.thread && known && (ran == 0 || system.tells && ran <= nap)
 		if still && s.asleep && ran != 0 {
-			still = system.asleep(s.thread) // whatever it did, it sleeps again
+			still = s.sleeps(starved) // whatever it did, it sleeps again
 		}
 		if !still {
 			w.wakes(i)
@@ -290,7 +299,7 @@ func (w *Watch) anyAwake() bool {
 // caller holds mu.
 func (w *Watch) anyDoubt() bool {
 	for i, now := range w.workers {
-		if s := &w.seen[i]; now.Doing == InTask && s.rested && !s.asleep && system.asleep(now.Thread) {
+		if s := &w.seen[i]; now.Doing == InTask && s.rested && !s.asleep && s.sleeps(0) {
 			return true
 		}
 	}
@@ -301,7 +310,7 @@ func (w *Watch) anyDoubt() bool {
 func (w *Watch) find() {
 	for i := range w.workers {
 		s := &w.seen[i]
-		if s.still == 0 || s.asleep || s.still < starved && system.runnable() > 0 || !system.asleep(s.thread) {
+		if s.still == 0 || s.asleep || s.still < starved && system.runnable() > 0 || !s.sleeps(starved) {
 			continue
 		}
 		if used, known := system.used(w.workers[i]); known && used == s.used { // else it may have ended its task

@@ -20,6 +20,7 @@ type plant struct {
 	queued   bool
 	used     map[int64]time.Duration
 	awake    map[int64]bool // the thread runs, or waits for a core
+	unknown  bool           // the kernel does not tell
 	runnable uint64
 	asleep   []int // workers that the host was told of
 	double   bool  // it was told twice, or of the end before the begin
@@ -52,7 +53,7 @@ func newPlant(t *testing.T, workers int) (*plant, *Watch) {
 	t.Cleanup(func() { system = old })
 	system.tells = true
 	system.used = func(w Worker) (time.Duration, bool) { return p.used[w.Thread], w.Thread > 0 }
-	system.asleep = func(thread int64) bool { return !p.awake[thread] }
+	system.asleep = func(thread int64) (asleep, known bool) { return !p.unknown && !p.awake[thread], !p.unknown }
 	system.runnable = func() uint64 { return p.runnable }
 	now := time.Unix(0, 0)
 	system.now = func() time.Time { now = now.Add(period); return now }
@@ -87,6 +88,8 @@ func TestFound(t *testing.T) {
 		{"one has no thread", func(p *plant) { p.workers[0].Thread = 0 }, 50, []int{1}},
 		{"goroutines wait for a P", func(p *plant) { p.runnable = 1 }, starved, nil},
 		{"they wait for long", func(p *plant) { p.runnable = 1 }, starved + 1, []int{0, 1}},
+		{"the kernel does not tell", func(p *plant) { p.unknown = true }, starved, nil},
+		{"it does not for long", func(p *plant) { p.unknown = true }, starved + 1, []int{0, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p, w := newPlant(t, 2)
@@ -153,6 +156,45 @@ func TestNaps(t *testing.T) {
 	}
 }
 
+// A process that may open no more files cannot ask whether a thread sleeps. A task that begins to sleep then, after it
+// has computed for long, is found by its clock within a moment, stays found though it wakes up now and then, and is
+// forgotten when it goes on. One that computes is not found.
+func TestUnknown(t *testing.T) {
+	p, w := newPlant(t, 2)
+	p.unknown = true
+	now, next := time.Unix(0, 0), period
+	system.now = func() time.Time { return now }
+	look := func(uses ...time.Duration) []int { // parts of the time in which the threads run
+		for i, part := range uses {
+			p.used[int64(i+1)] += next / part
+		}
+		now = now.Add(next)
+		_, next = w.look()
+		return p.asleep
+	}
+	const computes, naps, sleeps = 1, 10, time.Hour
+	for next < longestPeriod {
+		require.Empty(t, look(computes, computes))
+	}
+	begun := now
+	for len(look(sleeps, computes)) == 0 {
+		require.Less(t, now.Sub(begun), time.Second)
+	}
+	require.GreaterOrEqual(t, now.Sub(begun), starved*period)
+	for range 2 * starved {
+		require.Equal(t, []int{0}, look(naps, computes))
+	}
+	require.Empty(t, look(computes, computes))
+	p.unknown, p.awake[2] = false, true
+	look(sleeps, computes)
+	require.Equal(t, []int{0}, look(sleeps, computes))
+	p.unknown = true
+	for range 2 * starved {
+		require.Equal(t, []int{0}, look(sleeps, computes))
+	}
+	require.False(t, p.double)
+}
+
 // The watch ends when no worker is awake, and seldom looks while nothing waits for them.
 func TestWatchEnds(t *testing.T) {
 	p, w := newPlant(t, 2)
@@ -188,7 +230,7 @@ func TestRandomSleeps(t *testing.T) {
 		p, w := newPlant(t, 1+rng.IntN(4))
 		for range 200 {
 			i := rng.IntN(len(p.workers))
-			switch thread := p.workers[i].Thread; rng.IntN(7) {
+			switch thread := p.workers[i].Thread; rng.IntN(8) {
 			case 0:
 				p.used[thread]++
 			case 1:
@@ -205,6 +247,8 @@ func TestRandomSleeps(t *testing.T) {
 				if len(p.workers) < 6 { // a spare
 					p.workers = append(p.workers, Worker{Thread: int64(len(p.workers) + 1), Doing: InTask})
 				}
+			case 7:
+				p.unknown = !p.unknown
 			}
 			w.on.Store(1)
 			w.look()
