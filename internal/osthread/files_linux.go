@@ -1,6 +1,7 @@
 package osthread
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -14,7 +15,31 @@ import (
 type fsys interface {
 	ReadFile(name string) ([]byte, error)
 	// names returns the names in a folder, in any order, as far as it can be read.
-	names(dir string) []string
+	names(dir string) ([]string, error)
+}
+
+// An attempt notes whether the system refuses to open a file because too many are open.
+type attempt struct {
+	fsys
+	refused bool
+}
+
+// ReadFile implements fsys.
+func (a *attempt) ReadFile(name string) ([]byte, error) {
+	b, err := a.fsys.ReadFile(name)
+	a.note(err)
+	return b, err
+}
+
+// names implements fsys.
+func (a *attempt) names(dir string) ([]string, error) {
+	names, err := a.fsys.names(dir)
+	a.note(err)
+	return names, err
+}
+
+func (a *attempt) note(err error) {
+	a.refused = a.refused || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE)
 }
 
 // machine is the root of the machine's file system.
@@ -37,14 +62,14 @@ func (systemCalls) ReadFile(name string) (b []byte, err error) {
 }
 
 // names implements fsys.
-func (systemCalls) names(dir string) (names []string) {
+func (systemCalls) names(dir string) (names []string, err error) {
 	b := make([]byte, 32<<10)
-	_ = read(dir, unix.O_DIRECTORY, func(fd int) (int, error) {
+	err = read(dir, unix.O_DIRECTORY, func(fd int) (int, error) {
 		n, err := unix.Getdents(fd, b)
 		_, _, names = unix.ParseDirent(b[:max(n, 0)], -1, names)
 		return n, err
 	})
-	return names
+	return names, err
 }
 
 // read opens a file, and calls more with it until that returns no number above 0.

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // tree makes a file system of names and contents.
@@ -23,12 +24,12 @@ func tree(files map[string]string) fsys {
 type mapFS struct{ fstest.MapFS }
 
 // names implements fsys.
-func (m mapFS) names(dir string) (names []string) {
-	entries, _ := m.ReadDir(dir)
+func (m mapFS) names(dir string) (names []string, err error) {
+	entries, err := m.ReadDir(dir)
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return names
+	return names, err
 }
 
 func TestReadFields(t *testing.T) {
@@ -64,8 +65,12 @@ func TestMachine(t *testing.T) {
 		_, err := machine.ReadFile(filepath.Join(dir, name)[1:])
 		require.Error(t, err)
 	}
-	require.ElementsMatch(t, []string{"0", "1", "2047", "2048", "2049", "100000"}, machine.names(dir[1:]))
-	require.Empty(t, machine.names("missing"))
+	names, err := machine.names(dir[1:])
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"0", "1", "2047", "2048", "2049", "100000"}, names)
+	names, err = machine.names("missing")
+	require.ErrorIs(t, err, unix.ENOENT)
+	require.Empty(t, names)
 	fds := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		require.NoError(t, err)
@@ -74,7 +79,7 @@ func TestMachine(t *testing.T) {
 	before := fds()
 	for range 100 {
 		readString(machine, "proc/self/status")
-		machine.names("proc/self")
+		_, _ = machine.names("proc/self")
 	}
 	require.Less(t, fds(), before+50, "files stay open")
 }

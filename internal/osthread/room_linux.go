@@ -5,6 +5,8 @@ package osthread
 import (
 	"os"
 	"runtime"
+	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,6 +18,7 @@ import (
 var claimed struct {
 	mu sync.Mutex // held while room is looked for as well: two concurrent calls would each take the same room
 	claim
+	seen    snapshot
 	plenty  plenty
 	refusal refusal
 }
@@ -26,7 +29,8 @@ var claimed struct {
 // The Go runtime ends the process when it cannot start a thread. So Claim has to come before the start, and it leaves
 // room for the threads that the runtime may start by itself. Claim sees a snapshot: other processes may take the room,
 // and so may threads of the program for which it has claimed nothing. It knows the limits on threads and on the address
-// space. At the memory limit of a cgroup the system refuses no thread: it ends a process.
+// space. At the memory limit of a cgroup the system refuses no thread: it ends a process. In a process that may open no
+// more files, Claim goes by what the last call has read, and by how many threads the Go runtime has started since.
 //
 // Each of the threads calls Arrive when it exists and Unclaim at its end. ArrivePs says that the process has the Ps.
 // Any thread.
@@ -41,7 +45,7 @@ func look(n, ps int64) error {
 	c := &claimed
 	begin := time.Now()
 	others := func(threads int64) int64 { return c.others(threads, runtime.GOMAXPROCS(0)+int(ps)) }
-	limits, threads := currentLimits(machine, func(threads int64) int64 { return n + others(threads) })
+	limits, threads := currentLimits(machine, &c.seen, func(threads int64) int64 { return n + others(threads) })
 	c.plenty = plenty{}
 	if err := checkRoom(limits, n, others(threads)); err != nil {
 		return err
@@ -189,23 +193,64 @@ func (r *refusal) tellRefused() {
 
 // currentLimits reads the limits that bind the process, and the number of its threads: of several counts, before and
 // after, the one that leaves most to be started. needed returns how many more threads there are to be if there are so
-// many now, fewer if there are more.
-func currentLimits(root fsys, needed func(threads int64) int64) (limits []limit, threads int64) {
-	before := threadsNow(root)
-	limits = threadLimits(root, maximum.ask)
+// many now, fewer if there are more. If a file is refused, seen has what the last call has found, if any has.
+func currentLimits(root fsys, seen *snapshot, needed func(threads int64) int64) (limits []limit, threads int64) {
+	own := goThreads()
+	files := &attempt{fsys: root}
+	before := threadsNow(files)
+	limits = threadLimits(files, maximum.ask)
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
 		few := needed(min(before, limits[0].used))
-		limits = append(limits, userLimit(root, int64(r.Cur), unix.Getuid(), few)...)
+		limits = append(limits, userLimit(files, int64(r.Cur), unix.Getuid(), few)...)
 	}
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err == nil && r.Cur < 1<<62 {
-		limits = append(limits, spaceLimit(root, int64(r.Cur), before)...)
+		limits = append(limits, spaceLimit(files, int64(r.Cur), before)...)
 	}
-	return limits, min(before, limits[0].used, threadsNow(root))
+	threads = min(before, limits[0].used, threadsNow(files))
+	switch {
+	case !files.refused:
+		*seen = snapshot{limits, threads, own}
+	case seen.limits != nil:
+		return seen.later(own)
+	}
+	return limits, threads
 }
 
-// threadsNow returns the number of threads of the process.
-func threadsNow(root fsys) int64 { return fieldOf(readString(root, "proc/self/status"), "Threads") }
+// A snapshot is what a call of currentLimits has found to which no file was refused.
+type snapshot struct {
+	limits  []limit
+	threads int64
+	own     int64 // those of the Go runtime, before
+}
+
+// later returns what holds when the Go runtime has own threads, as far as that is known.
+func (s *snapshot) later(own int64) (limits []limit, threads int64) {
+	limits = slices.Clone(s.limits)
+	for i := range limits {
+		limits[i].used += own - s.own
+	}
+	return limits, s.threads + own - s.own
+}
+
+// threadsNow returns the number of threads of the process. Where no file tells, those that only the C library knows do
+// not count.
+func threadsNow(root fsys) int64 {
+	if n := fieldOf(readString(root, "proc/self/status"), "Threads"); n > 0 {
+		return n
+	}
+	return goThreads()
+}
+
+// goThreads returns the number of threads that the Go runtime has started. It reads no file.
+func goThreads() int64 {
+	s := [1]metrics.Sample{{Name: "/sched/threads/total:threads"}}
+	metrics.Read(s[:])
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 1 // a runtime that does not tell: the caller's
+	}
+	return int64(s[0].Value.Uint64())
+}
 
 // threadLimits reads the limits that bind every user. The runtime's limit comes from runtimeMax, the others from files.
 func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
@@ -281,12 +326,12 @@ func mayExceedLimits(root fsys) bool {
 // threadsOf counts the threads of a user's processes, until it has counted enough: first those of this process, of the
 // same user. A process that ends meanwhile, or is hidden, counts nothing.
 func threadsOf(root fsys, uid, enough int64) int64 {
-	own := readString(root, "proc/self/status")
-	self, n := fieldOf(own, "Pid"), fieldOf(own, "Threads")
+	self, n := fieldOf(readString(root, "proc/self/status"), "Pid"), threadsNow(root)
 	if n >= enough {
 		return n
 	}
-	for _, name := range root.names("proc") {
+	processes, _ := root.names("proc")
+	for _, name := range processes {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}

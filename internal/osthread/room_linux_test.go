@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestThreadLimits(t *testing.T) {
@@ -39,9 +40,72 @@ func TestThreadLimits(t *testing.T) {
 
 // TestThreadLimitsUnknown has no files: an unknown limit forbids nothing, and the runtime's limit stands.
 func TestThreadLimitsUnknown(t *testing.T) {
-	limits := threadLimits(tree(nil), func(int64) int64 { return 10 })
+	limits := threadLimits(tree(nil), func(threads int64) int64 { return threads + 10 })
+	require.Positive(t, limits[0].used, "the runtime knows its threads")
 	require.NoError(t, checkRoom(limits, 10, 0))
 	require.ErrorContains(t, checkRoom(limits, 11, 0), "the Go runtime's limit")
+}
+
+// A barred fsys refuses one file or folder, or every one, as if too many were open.
+type barred struct {
+	fsys
+	name string // "": every one
+}
+
+func (b barred) ReadFile(name string) ([]byte, error) {
+	if b.name == "" || b.name == name {
+		return nil, unix.EMFILE
+	}
+	return b.fsys.ReadFile(name)
+}
+
+func (b barred) names(dir string) ([]string, error) {
+	if b.name == "" || b.name == dir {
+		return nil, unix.ENFILE
+	}
+	return b.fsys.names(dir)
+}
+
+// TestFilesRefused: while too many files are open, what the last look has read stands, and the threads that the runtime
+// has started since count. A file that does not exist is no obstacle. Before the first look only those threads count.
+func TestFilesRefused(t *testing.T) {
+	root := tree(map[string]string{
+		"proc/self/status":                "Pid:\t11\nThreads:\t7\n",
+		"proc/sys/kernel/threads-max":     "1000\n",
+		"proc/loadavg":                    "0.1 0.2 0.3 2/900 678\n",
+		"proc/self/cgroup":                "0::/a\n",
+		"sys/fs/cgroup/a/pids.max":        "100\n",
+		"sys/fs/cgroup/a/pids.current":    "96\n",
+		"sys/fs/cgroup/pids/pids.max":     "max\n",
+		"sys/fs/cgroup/pids/pids.current": "50\n",
+	})
+	needed := func(int64) int64 { return 1 }
+	var seen snapshot
+	limits, threads := currentLimits(barred{root, ""}, &seen, needed)
+	require.Positive(t, threads)
+	require.Positive(t, limits[0].used)
+	require.Zero(t, seen)
+
+	limits, threads = currentLimits(root, &seen, needed)
+	require.EqualValues(t, 7, threads)
+	const later = 1000
+	seen.own -= later // as if there were as many more
+	for _, name := range []string{
+		"", "proc/self/status", "proc/sys/kernel/threads-max", "proc/loadavg", "sys/fs/cgroup/a/pids.current",
+	} {
+		got, all := currentLimits(barred{root, name}, &seen, needed)
+		require.GreaterOrEqual(t, all, threads+later/2, name) // some may have ended
+		require.Len(t, got, len(limits), name)
+		for i, l := range limits {
+			require.Equal(t, l.name, got[i].name)
+			require.Equal(t, l.max, got[i].max, l.name)
+			require.Equal(t, l.used+all-threads, got[i].used, l.name)
+		}
+	}
+
+	many := &attempt{fsys: barred{root, "proc"}}
+	threadsOf(many, 1000, 100)
+	require.True(t, many.refused, "the processes of a user cannot be counted")
 }
 
 func TestUserLimit(t *testing.T) {
