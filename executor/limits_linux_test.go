@@ -32,11 +32,18 @@ const childVar = "MAGPIE_TEST_CHILD"
 // prints. In the child it returns told.
 func inChild(t *testing.T, tell string) (told, out string) {
 	t.Helper()
+	return inChildAs(t, tell, nil)
+}
+
+// inChildAs is inChild with a child that is started in the given way.
+func inChildAs(t *testing.T, tell string, how *syscall.SysProcAttr) (told, out string) {
+	t.Helper()
 	if told = os.Getenv(childVar); told != "" {
 		return told, ""
 	}
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
 	cmd.Env = append(os.Environ(), childVar+"="+tell, "GOMAXPROCS=2")
+	cmd.SysProcAttr = how
 	printed, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s: %s", tell, printed)
 	return "", string(printed)
@@ -77,6 +84,40 @@ func TestThreadLimit(t *testing.T) {
 	require.Positive(t, refused, "New has accepted limits that are full")
 	require.Greater(t, len(spares), 1, "with less room there are fewer spares")
 	require.Contains(t, spares, "12", "with room for all there are all")
+}
+
+// The root of a user namespace, as in a rootless container, is an ordinary user to the system, with all its
+// capabilities: the user's limit on threads holds.
+func TestThreadLimitOfNamespace(t *testing.T) {
+	if os.Getenv(childVar) != "" {
+		require.Zero(t, os.Getuid())
+		runNearTheLimit(t, 0)
+		return
+	}
+	_, out := inChildAs(t, "root", asRootOfNamespace(t))
+	require.Contains(t, out, "refused")
+}
+
+// asRootOfNamespace starts a child as the root of a user namespace of its own. The test is skipped where the system
+// refuses that.
+func asRootOfNamespace(t *testing.T) *syscall.SysProcAttr {
+	user, group := os.Getuid(), os.Getgid()
+	if user == 0 { // for which the limit does not hold
+		user = 1_000_000_000 + os.Getpid()
+		group = user
+	}
+	how := &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{HostID: user, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: group, Size: 1}},
+		Credential:  &syscall.Credential{NoSetGroups: true},
+	}
+	try := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^$")
+	try.SysProcAttr = how
+	if out, err := try.CombinedOutput(); err != nil {
+		t.Skipf("the system refuses a user namespace: %v %s", err, out)
+	}
+	return how
 }
 
 // beNobody changes from root, for which the limit does not hold, to a user without other processes. A process that is

@@ -270,10 +270,10 @@ func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 }
 
 // userLimit returns RLIMIT_NPROC if it binds the process. The kernel counts the threads of the real user in all
-// processes. It exempts root and processes that may override resource limits. If there is no room for needed more
-// threads, userLimit counts only as many as it takes to know.
+// processes. It exempts root and processes that may override resource limits, but in no user namespace, as that of a
+// rootless container. If there is no room for needed more threads, userLimit counts only as many as it takes to know.
 func userLimit(root fsys, most int64, uid int, needed int64) []limit {
-	if uid == 0 || mayExceedLimits(root) {
+	if (uid == 0 || mayExceedLimits(root)) && !inUserNamespace(root) {
 		return nil
 	}
 	used := threadsOf(root, int64(uid), most-needed+1)
@@ -321,6 +321,13 @@ func mayExceedLimits(root fsys) bool {
 		}
 	}
 	return false
+}
+
+// inUserNamespace reports whether the process is in another user namespace than the initial one. That one has one line
+// for all users. A kernel without namespaces has no such file.
+func inUserNamespace(root fsys) bool {
+	users := strings.Fields(readString(root, "proc/self/uid_map"))
+	return len(users) > 0 && !slices.Equal(users, []string{"0", "0", "4294967295"})
 }
 
 // threadsOf counts the threads of a user's processes, until it has counted enough: first those of this process, of the

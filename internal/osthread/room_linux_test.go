@@ -140,6 +140,20 @@ func TestUserLimit(t *testing.T) {
 		files["proc/self/status"] = "Name:\tx\nCapEff:\t" + caps + "\n"
 		require.Equal(t, bound, len(userLimit(tree(files), 20, 1000, 0)) == 1, caps)
 	}
+
+	files["proc/self/status"] = "Name:\tx\nThreads:\t4\nCapEff:\t000001ffffffffff\n"
+	for users, bound := range map[string]bool{
+		"         0          0 4294967295\n":                                   false,
+		"         0       1000          1\n":                                   true,
+		"         0       1000          1\n         1     100000      65536\n": true,
+		"         0          0      65536\n":                                   true,
+		"         0          0          1\n         1          1 4294967294\n": true, // all users, but in a namespace
+	} {
+		files["proc/self/uid_map"] = users
+		for _, uid := range []int{0, 1000} {
+			require.Equal(t, bound, len(userLimit(tree(files), 20, uid, 0)) == 1, "%d in %s", uid, users)
+		}
+	}
 }
 
 func TestSpaceLimit(t *testing.T) {
