@@ -103,8 +103,8 @@ type seen struct {
 	asleep bool          // the host was told so
 }
 
-// sleeps reports whether the thread sleeps. While the kernel does not tell, as in a process that may open no more files,
-// it has to have stood still for so many looks. One that waited for a core all the time counts as well: a spare too many
+// sleeps reports whether the thread sleeps. While the kernel does not tell, as in a process that may open no more files
+// or of a thread that has ended, it has to have stood still for so many looks. One that waited for a core all the time counts as well: a spare too many
 // does no harm.
 func (s *seen) sleeps(looks int) bool {
 	asleep, known := system.asleep(s.thread)
@@ -185,7 +185,11 @@ func (w *Watch) look() (on bool, next time.Duration) {
 		s := &w.seen[i]
 		used, known := system.used(now)
 		ran := used - s.used
-		still := now.Doing == InTask && now.Thread == s.thread && known && (ran == 0 || system.tells && ran <= nap)
+		idle := ran == 0 || system.tells && ran <= nap
+		if !known { // a caller's thread may have the Self of one that has ended, and be taken for that one
+			ran, idle = 0, now.Thread > 0 && now.Ended == s.ended
+		}
+		still := now.Doing == InTask && now.Thread == s.thread && idle
 		if still && s.asleep && ran != 0 {
 			still = s.sleeps(starved) // whatever it did, it sleeps again
 		}
@@ -313,7 +317,7 @@ func (w *Watch) find() {
 		if s.still == 0 || s.asleep || s.still < starved && system.runnable() > 0 || !s.sleeps(starved) {
 			continue
 		}
-		if used, known := system.used(w.workers[i]); known && used == s.used { // else it may have ended its task
+		if used, _ := system.used(w.workers[i]); used == s.used { // else it may have ended its task
 			s.asleep = true
 			w.host.Sleeps(i)
 		}

@@ -21,6 +21,7 @@ type plant struct {
 	used     map[int64]time.Duration
 	awake    map[int64]bool // the thread runs, or waits for a core
 	unknown  bool           // the kernel does not tell
+	gone     bool           // the threads have ended, and others have taken their places
 	runnable uint64
 	asleep   []int // workers that the host was told of
 	double   bool  // it was told twice, or of the end before the begin
@@ -52,8 +53,16 @@ func newPlant(t *testing.T, workers int) (*plant, *Watch) {
 	old := system
 	t.Cleanup(func() { system = old })
 	system.tells = true
-	system.used = func(w Worker) (time.Duration, bool) { return p.used[w.Thread], w.Thread > 0 }
-	system.asleep = func(thread int64) (asleep, known bool) { return !p.unknown && !p.awake[thread], !p.unknown }
+	system.used = func(w Worker) (time.Duration, bool) {
+		if p.gone || w.Thread <= 0 {
+			return 0, false
+		}
+		return p.used[w.Thread], true
+	}
+	system.asleep = func(thread int64) (asleep, known bool) {
+		known = !p.unknown && !p.gone
+		return known && !p.awake[thread], known
+	}
 	system.runnable = func() uint64 { return p.runnable }
 	now := time.Unix(0, 0)
 	system.now = func() time.Time { now = now.Add(period); return now }
@@ -88,6 +97,8 @@ func TestFound(t *testing.T) {
 		{"one has no thread", func(p *plant) { p.workers[0].Thread = 0 }, 50, []int{1}},
 		{"goroutines wait for a P", func(p *plant) { p.runnable = 1 }, starved, nil},
 		{"they wait for long", func(p *plant) { p.runnable = 1 }, starved + 1, []int{0, 1}},
+		{"the threads have ended", func(p *plant) { p.gone = true }, starved, nil},
+		{"they have ended long ago", func(p *plant) { p.gone = true }, starved + 1, []int{0, 1}},
 		{"the kernel does not tell", func(p *plant) { p.unknown = true }, starved, nil},
 		{"it does not for long", func(p *plant) { p.unknown = true }, starved + 1, []int{0, 1}},
 	} {
@@ -192,6 +203,20 @@ func TestUnknown(t *testing.T) {
 	for range 2 * starved {
 		require.Equal(t, []int{0}, look(sleeps, computes))
 	}
+	require.False(t, p.double)
+}
+
+// TestGoneThread: tasks that end on a thread that is taken for one that has ended are not found to sleep.
+func TestGoneThread(t *testing.T) {
+	p, w := newPlant(t, 1)
+	p.gone = true
+	for range 3 * starved {
+		p.workers[0].Ended++
+		require.Empty(t, p.looks(w, 1))
+	}
+	require.Equal(t, []int{0}, p.looks(w, starved+1))
+	p.workers[0].Ended++
+	require.Empty(t, p.looks(w, 1))
 	require.False(t, p.double)
 }
 
