@@ -6,8 +6,8 @@ import (
 )
 
 // IndexFunc returns the index of the first element of s for which is returns true, or -1 if there is none, as
-// [slices.IndexFunc] does. Once such an element was found, elements after it are no longer looked at, but some may have
-// been already.
+// [slices.IndexFunc] does. Once such an element was found, each worker looks at no more elements after it than the rest
+// of 64. A Grain of 1 makes it none. Some may have been looked at already.
 func IndexFunc[T any](ctx context.Context, o Options, s []T, is func(T) bool) (int, error) {
 	o = o.check(ctx, "IndexFunc", is == nil)
 	return index(ctx, o, "IndexFunc", len(s), lookFor(s, is))
@@ -23,7 +23,7 @@ func IndexFuncErr[T any](
 }
 
 // ContainsFunc reports whether is returns true for any element of s, as [slices.ContainsFunc] does. Once such an
-// element was found, no more are looked at.
+// element was found, each worker looks at no more than the rest of 64. A Grain of 1 makes it none.
 func ContainsFunc[T any](ctx context.Context, o Options, s []T, is func(T) bool) (bool, error) {
 	o = o.check(ctx, "ContainsFunc", is == nil)
 	return contains(ctx, o, "ContainsFunc", len(s), lookFor(s, is))
@@ -85,8 +85,9 @@ func contains(ctx context.Context, o Options, name string, n int, at look) (bool
 	return found.Load() && err == nil, err
 }
 
-// search calls found for the first index in each piece that is searched for. It looks at no index from lo on if
-// stop(lo) returns true.
+// search calls found for the first index in each piece that is searched for. It begins no stride at lo if stop(lo)
+// returns true. A look at each element, even without a call, would take 0.4 to 0.6 ns more than the 1.4 ns that an
+// element with a short function takes.
 func search(
 	ctx context.Context, o Options, name string, n int, at look, stop func(lo int) bool, found func(i int),
 ) error {

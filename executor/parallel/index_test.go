@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
+	"github.com/magpie-go/magpie/executor/host"
 	"github.com/magpie-go/magpie/executor/parallel"
+	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +32,7 @@ func TestIndexFunc(t *testing.T) {
 	})
 }
 
-// After the first match no more elements are looked at.
+// After the first match the workers look at few more elements.
 func TestContainsFuncStopsEarly(t *testing.T) {
 	ex, err := executor.New(executor.Config{Workers: 2})
 	require.NoError(t, err)
@@ -43,4 +45,37 @@ func TestContainsFuncStopsEarly(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, found)
 	require.Less(t, looks.Load(), int64(len(s)/10))
+}
+
+// After an element was found another worker looks at the rest of 64 elements, and with a Grain of 1 at no more.
+func TestContainsFuncLooksOn(t *testing.T) {
+	ex, err := executor.New(executor.Config{Workers: 2, Threads: host.Threads{OnlyBlocking: true}})
+	require.NoError(t, err)
+	defer ex.Close()
+	for grain, most := range map[int]int64{0: 63, 1: 0, 10: 9, 100: 63} {
+		var found atomic.Bool
+		var after atomic.Int64
+		begun := make(chan struct{})
+		ok, err := parallel.ContainsFunc(t.Context(), parallel.Options{Executor: ex, Grain: grain}, indices(1024),
+			func(i int) bool {
+				if found.Load() {
+					after.Add(1)
+				}
+				switch i {
+				case 0:
+					close(begun)
+					testkit.Until(t, "only this worker runs", func() bool {
+						return found.Load() && ex.Stats().Gauges.Active == 1
+					})
+				case 512:
+					<-begun
+					found.Store(true)
+					return true
+				}
+				return false
+			})
+		require.NoError(t, err)
+		require.True(t, ok)
+		require.LessOrEqual(t, after.Load(), most, "Grain %d", grain)
+	}
 }
