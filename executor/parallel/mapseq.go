@@ -21,6 +21,9 @@ import (
 // each error is nil. The range statement returns when no call of f is in progress, however the loop is left. Each call
 // of f is an item of its own: Grain is not used.
 //
+// Outside tasks the run counts against [executor.Config.MaxRuns] until the loop ends. A run that seq or the loop's body
+// starts needs room beside it, and waits for ever where there is none.
+//
 // [pipeline.Values]: https://pkg.go.dev/github.com/magpie-go/magpie/executor/pipeline#Values
 func MapSeq[A, B any](ctx context.Context, o Options, seq iter.Seq[A], f func(A) B) iter.Seq2[B, error] {
 	o = o.check(ctx, "MapSeq", f == nil)

@@ -28,6 +28,9 @@ import (
 // The body runs on the goroutine of the loop. If that is a task of ex, its worker runs stages while there is no value.
 // It may then wait for the source while values are there: in a task the source must not wait for the body.
 //
+// Outside tasks the run counts against [executor.Config.MaxRuns] until the loop ends. A run that the body starts needs
+// room beside it, and waits for ever where there is none.
+//
 // A nil ex stands for the executor of ctx, or for [executor.Default], as in [Collect]. Values panics if ctx is nil. A
 // mistake in the Flow is the error of the only pair.
 func Values[T any](ctx context.Context, ex *executor.Executor, f Flow[T]) iter.Seq2[T, error] {

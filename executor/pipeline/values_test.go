@@ -386,6 +386,33 @@ func TestMaxAhead(t *testing.T) {
 	}
 }
 
+// Values as a source needs room for its own run. Where MaxRuns leaves none, it waits, and the context ends that.
+func TestValuesNeedRoom(t *testing.T) {
+	for _, most := range []int{1, 2} {
+		ex, err := executor.New(executor.Config{Workers: 2, MaxRuns: most})
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		inner := pipeline.Values(ctx, ex, pipeline.SourceSeq("inner", 0, slices.Values([]int{1, 2, 3})))
+		if most == 1 {
+			go func() {
+				testkit.Until(t, "the inner run waits for room", func() bool { return ex.Stats().Gauges.Entering == 1 })
+				cancel(errTest)
+			}()
+		}
+		testkit.Within(t, testkit.Patience, func() {
+			got, err := pipeline.Collect(ctx, ex, pipeline.SourceSeq2("outer", 0, inner))
+			if most == 1 {
+				require.ErrorIs(t, err, errTest)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, []int{1, 2, 3}, got)
+		})
+		cancel(nil)
+		require.NoError(t, ex.Close())
+	}
+}
+
 // What SourceSeq2 is given after an error is not asked for.
 func TestSourceSeq2(t *testing.T) {
 	ex := newExecutor(t, 1)
