@@ -344,3 +344,30 @@ func TestMapSeqCountsWhatItLeavesOut(t *testing.T) {
 	require.EqualValues(t, 1, total.Tasks)
 	require.EqualValues(t, n-1, total.Skipped)
 }
+
+// A sequence may go on where an iter.Pull of the loop's function is: the loop iterates on its own goroutine.
+func TestMapSeqOfPulled(t *testing.T) {
+	for _, ex := range executorsForBounds(t) {
+		all := func(ctx context.Context) (got []int) {
+			next, stop := iter.Pull(count(100))
+			defer stop()
+			_, _ = next()
+			rest := func(yield func(int) bool) {
+				for x, ok := next(); ok && yield(x); x, ok = next() {
+				}
+			}
+			o := parallel.Options{Executor: ex, MaxAhead: 2}
+			for x, err := range parallel.MapSeq(ctx, o, rest, func(x int) int { return x }) {
+				require.NoError(t, err)
+				got = append(got, x)
+			}
+			return got
+		}
+		want := indices(100)[1:]
+		require.Equal(t, want, all(t.Context()))
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("task", func(s *executor.Scope) error {
+			require.Equal(t, want, all(s.Context()))
+			return nil
+		})))
+	}
+}
