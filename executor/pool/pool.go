@@ -117,8 +117,9 @@ func (p *Pool) Len() int {
 	return len(p.tasks)
 }
 
-// Stats returns the counters of the run that ended last, failed and cancelled ones included. After [executor.Run.Wait]
-// they are those of that run, unless another run has ended since.
+// Stats returns the counters of the run that ended last, failed and cancelled ones included, of those that have begun:
+// one that could not start, or was cancelled before, has none. After [executor.Run.Wait] they are those of that run,
+// unless another run has ended since.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -346,6 +346,11 @@ func TestStats(t *testing.T) {
 	s := p.Stats()
 	require.GreaterOrEqual(t, s.Total.Busy, 3*time.Millisecond)
 	require.Equal(t, []pool.DrainerStats{s.Total}, s.Drainers)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, ex.Run(ctx, p), context.Canceled)
+	require.Equal(t, s, p.Stats(), "the run has not begun")
 }
 
 func TestMistakes(t *testing.T) {
