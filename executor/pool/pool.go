@@ -119,7 +119,7 @@ func (p *Pool) Len() int {
 
 // Stats returns the counters of the run that ended last, failed and cancelled ones included, of those that have begun:
 // one that could not start, or was cancelled before, has none. After [executor.Run.Wait] they are those of that run,
-// unless another run has ended since.
+// unless another run has ended since or at about that time.
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
