@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// eachBatch is the largest number of elements in a batch if no Grain is given. Arbitrary: a child costs as much as 5
-	// to 10 short bodies.
+	// eachBatch is the largest number of elements in a batch if no Grain is given. Arbitrary: a child costs as much as
+	// 5 to 10 short bodies.
 	eachBatch = 16
 	// eachAhead is how many batches for each worker are there in advance if no MaxAhead is given. Arbitrary: while the
 	// worker that iterates runs a batch, the others have so many each.
@@ -23,11 +23,13 @@ const (
 )
 
 // ForEach calls body for every element of seq. One worker iterates over seq, in one task from start to end, and makes
-// batches of Grain elements or, if Grain is 0, of up to 16, fewer if they take more than some microseconds to come. If
-// there are enough elements in advance, see [Options].MaxAhead, it runs a batch itself before it goes on.
+// batches of Grain elements or, if Grain is 0, of up to 16, fewer if those before took more than some microseconds to
+// come. A batch that is not full waits for the next elements, or the end of seq. If there are enough elements in
+// advance, see [Options].MaxAhead, it runs a batch itself before it goes on.
 //
 // A seq that waits for something outside the executor should do so inside [executor.Blocking]: the other workers, and
-// one that stands in, then run the batches that are full. A seq that waits for a call of body needs a Grain of 1.
+// one that stands in, then run the batches that are full. A live source, whose last elements must not wait for the
+// next, needs a Grain of 1, and so does a seq that waits for a call of body.
 //
 // seq must not call next of an [iter.Pull] that was made outside it: seq may run on another thread, and the runtime then
 // ends the process. That of [MapSeq] may, as it runs on the loop's own goroutine.
@@ -264,7 +266,8 @@ func (b *batching) limit() int {
 }
 
 // adapt is called at the end of a batch. A batch should take longBlock/2 to longBlock, with the batches that the task
-// has run between two elements: then short bodies cost little, and elements that come seldom do not wait for others.
+// has run between two elements: then short bodies cost little, and elements that come seldom wait for few others. The
+// last ones of a burst wait for the next burst all the same.
 func (b *batching) adapt() {
 	if b.largest == 0 {
 		return
