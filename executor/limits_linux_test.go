@@ -94,20 +94,59 @@ func TestThreadLimitOfNamespace(t *testing.T) {
 		runNearTheLimit(t, 0)
 		return
 	}
-	_, out := inChildAs(t, "root", asRootOfNamespace(t))
+	_, out := inChildAs(t, "root", asRootOfNamespace(t, 0))
 	require.Contains(t, out, "refused")
 }
 
-// asRootOfNamespace starts a child as the root of a user namespace of its own. The test is skipped where the system
-// refuses that.
-func asRootOfNamespace(t *testing.T) *syscall.SysProcAttr {
+// A PID namespace may have a limit on IDs, of which each thread needs one. New refuses more workers than that.
+func TestThreadLimitOfIDs(t *testing.T) {
+	if os.Getenv(childVar) != "" {
+		limitIDs()
+		return
+	}
+	_, out := inChildAs(t, "limit", asRootOfNamespace(t, unix.CLONE_NEWPID|unix.CLONE_NEWNS))
+	if _, why, skip := strings.Cut(out, "no limit: "); skip {
+		t.Skip("the system refuses a limit: ", why)
+	}
+	require.Contains(t, out, "refused: ")
+	require.Contains(t, out, "kernel.pid_max")
+	require.Contains(t, out, "accepted")
+}
+
+// limitIDs is for the first process of a PID namespace, before it has many threads.
+func limitIDs() {
+	err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	if err == nil {
+		err = unix.Mount("proc", "/proc", "proc", 0, "") // of the namespace
+	}
+	if err == nil {
+		err = os.WriteFile("/proc/sys/kernel/pid_max", []byte("400"), 0) // the namespace's; of no other is it root
+	}
+	if err != nil {
+		fmt.Println("no limit:", err)
+		return
+	}
+	for _, workers := range []int{500, 2} {
+		ex, err := executor.New(executor.Config{Workers: workers})
+		if err != nil {
+			fmt.Println("refused:", err)
+			continue
+		}
+		fmt.Println("accepted", workers, ex.Close())
+	}
+}
+
+// asRootOfNamespace starts a child as the root of a user namespace of its own, and in the other new namespaces that
+// flags say. The test is skipped where the system refuses that.
+func asRootOfNamespace(t *testing.T, flags uintptr) *syscall.SysProcAttr {
+	t.Helper()
 	user, group := os.Getuid(), os.Getgid()
 	if user == 0 { // for which the limit does not hold
 		user = 1_000_000_000 + os.Getpid()
 		group = user
 	}
 	how := &syscall.SysProcAttr{
-		Cloneflags:  unix.CLONE_NEWUSER,
+		Cloneflags:  unix.CLONE_NEWUSER | flags,
 		UidMappings: []syscall.SysProcIDMap{{HostID: user, Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{HostID: group, Size: 1}},
 		Credential:  &syscall.Credential{NoSetGroups: true},

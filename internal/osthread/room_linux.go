@@ -199,9 +199,10 @@ func currentLimits(root fsys, seen *snapshot, needed func(threads int64) int64) 
 	files := &attempt{fsys: root}
 	before := threadsNow(files)
 	limits = threadLimits(files, maximum.ask)
+	few := needed(min(before, limits[0].used))
+	limits = append(limits, idLimit(files, few)...)
 	var r unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &r); err == nil && r.Cur < 1<<62 {
-		few := needed(min(before, limits[0].used))
 		limits = append(limits, userLimit(files, int64(r.Cur), unix.Getuid(), few)...)
 	}
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &r); err == nil && r.Cur < 1<<62 {
@@ -269,6 +270,34 @@ func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 	return limits
 }
 
+// keptIDs is how many of the first IDs the kernel does not give again when it has given the last one.
+const keptIDs = 300
+
+// idLimit returns the limit on IDs, of which each thread has one. Since Linux 6.14 each PID namespace has a limit of its
+// own. There the threads of the system that leave no room may be in other namespaces, so idLimit counts those in the
+// process's, as userLimit does.
+func idLimit(root fsys, needed int64) []limit {
+	most, ok := readInt(root, "proc/sys/kernel/pid_max")
+	if !ok {
+		return nil
+	}
+	most -= keptIDs
+	used := allThreads(root)
+	if used > most-needed && hasOwnIDLimits(root) {
+		used = min(used, threadsOf(root, everyUser, most-needed+1))
+	}
+	return []limit{{"kernel.pid_max less 300", most, used, "raise it with sysctl"}}
+}
+
+// hasOwnIDLimits reports whether each PID namespace has a limit on IDs.
+func hasOwnIDLimits(root fsys) bool {
+	major, rest, _ := strings.Cut(readString(root, "proc/sys/kernel/osrelease"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	v, _ := strconv.Atoi(major)
+	sub, _ := strconv.Atoi(minor)
+	return v > 6 || v == 6 && sub >= 14
+}
+
 // userLimit returns RLIMIT_NPROC if it binds the process. The kernel counts the threads of the real user in all
 // processes. It exempts root and processes that may override resource limits, but in no user namespace, as that of a
 // rootless container. If there is no room for needed more threads, userLimit counts only as many as it takes to know.
@@ -330,8 +359,10 @@ func inUserNamespace(root fsys) bool {
 	return len(users) > 0 && !slices.Equal(users, []string{"0", "0", "4294967295"})
 }
 
-// threadsOf counts the threads of a user's processes, until it has counted enough: first those of this process, of the
-// same user. A process that ends meanwhile, or is hidden, counts nothing.
+const everyUser = -1
+
+// threadsOf counts the threads of a user's processes, or everyUser's, until it has counted enough: first those of this
+// process, of the same user. A process that ends meanwhile, or is hidden, counts nothing.
 func threadsOf(root fsys, uid, enough int64) int64 {
 	self, n := fieldOf(readString(root, "proc/self/status"), "Pid"), threadsNow(root)
 	if n >= enough {
@@ -344,7 +375,7 @@ func threadsOf(root fsys, uid, enough int64) int64 {
 		}
 		status := readString(root, "proc/"+name+"/status")
 		// The first number of Uid is the real user, by which the kernel counts.
-		if fieldOf(status, "Uid") == uid && fieldOf(status, "Pid") != self {
+		if (uid == everyUser || fieldOf(status, "Uid") == uid) && fieldOf(status, "Pid") != self {
 			if n += fieldOf(status, "Threads"); n >= enough {
 				break
 			}

@@ -156,6 +156,34 @@ func TestUserLimit(t *testing.T) {
 	}
 }
 
+// The threads of the system count against the limit on IDs. If they leave no room, and each PID namespace has a limit of
+// its own, those of the processes that the process sees count: the others are in other namespaces.
+func TestIDLimit(t *testing.T) {
+	files := map[string]string{
+		"proc/sys/kernel/pid_max":   "1000\n",
+		"proc/sys/kernel/osrelease": "6.14.0-generic\n",
+		"proc/loadavg":              "0.1 0.2 0.3 2/600 678\n",
+		"proc/self/status":          "Pid:\t11\nThreads:\t4\n",
+		"proc/11/status":            "Pid:\t11\nUid:\t1000\t1000\t1000\t1000\nThreads:\t4\n",
+		"proc/12/status":            "Pid:\t12\nUid:\t0\t0\t0\t0\nThreads:\t50\n",
+	}
+	for needed, used := range map[int64]int64{1: 600, 100: 600, 101: 54, 646: 54, 647: 54} {
+		limits := idLimit(tree(files), needed)
+		require.Equal(t, []limit{{"kernel.pid_max less 300", 700, used, "raise it with sysctl"}}, limits, needed)
+		require.Equal(t, needed <= 646, checkRoom(limits, needed, 0) == nil, needed)
+	}
+	files["proc/12/status"] = "Pid:\t12\nUid:\t0\t0\t0\t0\nThreads:\t5000\n"
+	require.EqualValues(t, 600, idLimit(tree(files), 101)[0].used)
+	files["proc/12/status"] = ""
+	for release, own := range map[string]bool{
+		"6.13.9": false, "5.15.0-91-generic": false, "": false, "6.14.2": true, "6.18.44-x": true, "10.1": true,
+	} {
+		files["proc/sys/kernel/osrelease"] = release + "\n"
+		require.Equal(t, own, idLimit(tree(files), 101)[0].used == 4, release)
+	}
+	require.Empty(t, idLimit(tree(nil), 1))
+}
+
 func TestSpaceLimit(t *testing.T) {
 	pages := tree(map[string]string{"proc/self/statm": "1000 500 200 10 0 300 0\n"})
 	used := int64(1000 * os.Getpagesize())
