@@ -186,7 +186,8 @@ func (n *Notifier) Notify(count int) (woken int) { return n.notify(count, false)
 
 // NotifyApart is Notify for a caller that goes on to compute. On Linux a waiter whose thread ran last on the caller's
 // CPU wakes on another: it would often wait there for the caller, though another is idle, above all on virtual
-// machines. For a moment, until about the return of its Commit, the thread may not use the caller's CPU.
+// machines. For a moment, until about the return of its Commit, the thread may not use the caller's CPU. A set of CPUs
+// that the thread is given before both calls have returned may be lost.
 // Nothing of the kind happens to a thread with another set of CPUs than the program began with, nor in a process that
 // began with a set of its own or has a filter of system calls.
 //

@@ -69,7 +69,9 @@ func (p *Place) Leave() {
 
 // Return lets the thread use all CPUs again if Leave has taken one out. By now the kernel has given it one.
 //
-// A waker that comes late may undo what the next one has done, which costs a move and no more.
+// A waker that comes late, when the owner is awake and has gone on, may undo what the next one has done, which costs a
+// move. It may as well undo a set of CPUs that the owner's thread has been given meanwhile. To read the set first would
+// make that rarer, and not prevent it.
 func (p *Place) Return() {
 	if p.away.Load() != 0 {
 		if thread := p.away.Swap(0); thread != 0 {
