@@ -177,6 +177,9 @@ var NewThreadTable = newThreadTable
 
 func (t *threadTable) Set(self int64, w *Worker) { t.set(self, w) }
 
+// TellGone has the table ask gone whether a thread has ended.
+func (t *threadTable) TellGone(gone func(self int64) bool) { t.gone = gone }
+
 // End is for a thread that may have had no worker.
 func (t *threadTable) End(self int64) {
 	if e := t.find(self); e != nil {

@@ -17,7 +17,13 @@ import (
 // onThread has the topmost.
 //
 // It is not xatomic: the model checker leaves it out.
-var onThread = newThreadTable()
+var onThread = func() *threadTable {
+	t := newThreadTable()
+	if !osthread.SelfIsGoroutine && osthread.Self() == osthread.ID() {
+		t.gone = osthread.Gone
+	}
+	return t
+}()
 
 // loadOnThread returns the worker of the thread that self identifies, or nil.
 func loadOnThread(self int64) *Worker {
@@ -29,9 +35,11 @@ func loadOnThread(self int64) *Worker {
 
 // A threadTable is a hash table with open addressing. Any thread reads it without a lock. A thread's entry is written
 // by that thread only. It stays when a guest leaves, for the next guest, which must not allocate. It goes when the
-// worker whose own thread it is leaves the thread, which is about to end.
+// worker whose own thread it is leaves the thread, which is about to end, or when the thread has ended, if the number
+// tells.
 type threadTable struct {
 	slots atomic.Pointer[[]threadSlot] // a power of two of them, at most half of them in use
+	gone  func(self int64) bool        // the thread has ended; nil: nobody can tell
 
 	mu   sync.Mutex // for writers of slots
 	used int        // slots in use
@@ -126,7 +134,7 @@ func (t *threadTable) add(self int64) *threadEntry {
 func (t *threadTable) renew(old []threadSlot) []threadSlot {
 	stay := 0
 	for i := range old {
-		if e := old[i].entry; e != nil && !e.ending.Load() {
+		if e := old[i].entry; e != nil && t.stays(e) {
 			stay++
 		}
 	}
@@ -142,6 +150,20 @@ func (t *threadTable) renew(old []threadSlot) []threadSlot {
 		}
 	}
 	return slots
+}
+
+// stays reports whether the next table is to have an entry. The caller holds mu.
+func (t *threadTable) stays(e *threadEntry) bool {
+	if t.gone == nil || e.ending.Load() || e.worker.Load() != nil {
+		return !e.ending.Load()
+	}
+	// Mark it, then ask. A new thread may get the number. If it finds no mark it has come before the question, and the
+	// entry stays. If it finds one it calls add, which waits for mu.
+	e.ending.Store(true)
+	if !t.gone(e.self) {
+		e.ending.Store(false)
+	}
+	return !e.ending.Load()
 }
 
 func (t *threadTable) put(slots []threadSlot, key int64, e *threadEntry) {

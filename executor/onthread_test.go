@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/magpie-go/magpie/executor"
@@ -57,15 +58,29 @@ func TestThreadTable(t *testing.T) {
 	}
 }
 
-// TestThreadTableAtOnce: each thread finds its own worker while others come and go.
+// TestThreadTableAtOnce: each thread finds its own worker while others come and go. Where the system tells which threads
+// have ended, those that have had guests leave no entries for ever, and others may have their numbers.
 func TestThreadTableAtOnce(t *testing.T) {
+	for _, tells := range []bool{false, true} {
+		threadsAtOnce(t, tells)
+	}
+}
+
+func threadsAtOnce(t *testing.T, tells bool) {
+	const threads, numbers = 8, 50
 	table := executor.NewThreadTable()
+	var alive [threads * numbers]atomic.Bool
+	if tells {
+		table.TellGone(func(self int64) bool { return !alive[self/64-1].Load() })
+	}
 	var all sync.WaitGroup
-	for i := range int64(8) {
+	for i := range int64(threads) {
 		all.Go(func() {
 			var mine executor.Worker
 			for round := range int64(testkit.Scale(5000)) {
-				self := 64 * (1 + i + 8*(round%50))
+				number := i + threads*(round%numbers)
+				self := 64 * (1 + number)
+				alive[number].Store(true)
 				table.Set(self, &mine)
 				for range 3 {
 					if w, _ := table.Find(self); w != &mine {
@@ -77,8 +92,12 @@ func TestThreadTableAtOnce(t *testing.T) {
 				} else {
 					table.Set(self, nil)
 				}
+				alive[number].Store(false)
 			}
 		})
 	}
 	all.Wait()
+	if tells {
+		require.LessOrEqual(t, table.Size(), 8*threads)
+	}
 }
