@@ -85,7 +85,7 @@ func (g *Group) KeepGoing() {
 // mustBeIdle panics if functions of the group may run, or if g is nil.
 func (g *Group) mustBeIdle(method string) {
 	g.mustBeMade()
-	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.isOver() {
+	if r := g.run.Load(); r != nil && r.used.Load() && !r.of.over.Load() {
 		panic("executor: Group." + method + " while functions of the group may run: " +
 			"call it before the first Go or after Wait")
 	}

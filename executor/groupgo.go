@@ -141,7 +141,7 @@ func (g *Group) Wait() error {
 	if r == nil {
 		return nil
 	}
-	if !r.of.isOver() && g.ex.currentWorker().run().isWithin(r.of) {
+	if !r.of.over.Load() && g.ex.currentWorker().run().isWithin(r.of) {
 		panic("executor: Group.Wait in a function of the group: it would wait for itself")
 	}
 	r.release(r.of)
