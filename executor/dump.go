@@ -64,12 +64,11 @@ func (ex *executor) Dump(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "worker %d: %v, thread %d, deque %s, %d tasks, %d steals, %d parks",
 			w.id, WorkerState(w.seen.state.Load()), w.thread.id.Load(), deque, s.Tasks, s.StealsWon, s.Parks)
-		asleep, _ := osthread.Asleep(w.thread.inUse())
 		switch {
 		case partsOf(w).silent.Load() != 0:
 			b.WriteString(", blocked without Blocking")
 			keeps = true
-		case doing(w) == stalls.InTask && asleep:
+		case doing(w) == stalls.InTask && sleeps(w):
 			b.WriteString(", asleep in a task, outside Blocking")
 			keeps = true
 		}
@@ -126,4 +125,10 @@ func (r *Run) waiting() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.body.progress().Waiting
+}
+
+// sleeps reports whether the worker's thread is known to sleep in the kernel.
+func sleeps(w *Worker) bool {
+	asleep, _ := osthread.Asleep(w.thread.inUse())
+	return asleep
 }

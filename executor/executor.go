@@ -20,9 +20,9 @@ import (
 // those that the Go runtime may start besides, two for each P and a few. At the memory limit of its cgroup a process is
 // ended, and refused no thread.
 //
-// In a bubble of testing/synctest New fails, and work for an executor made outside ends the process: [NewInline] is for
-// use there. If the environment has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline with
-// that seed, and with the Name and the Observers of cfg.
+// In a bubble of testing/synctest New fails, and work for an executor made outside may end the process: [NewInline] is
+// for use there. If the environment has MAGPIE_INLINE, a number, New checks cfg and returns an executor of NewInline
+// with that seed, and with the Name and the Observers of cfg.
 func New(cfg Config) (*Executor, error) {
 	chosen, wrong := choose(cfg.Experiment)
 	return newChosen(cfg, chosen, wrong...)

@@ -173,7 +173,11 @@ func OnWorker(thread int64) (found bool) {
 // A ThreadTable is a threadTable of a test's own. Threads have numbers that the test gives them.
 type ThreadTable = threadTable
 
-var NewThreadTable = newThreadTable
+func NewThreadTable() *ThreadTable {
+	t := newThreadTable()
+	t.TellGone(func(int64) bool { return false })
+	return t
+}
 
 func (t *threadTable) Set(self int64, w *Worker) { t.set(self, w) }
 

@@ -39,7 +39,11 @@ func (r *groupRun) inherit(old *groupRun) {
 	}
 	r.before = old.result()
 	r.stops = r.before != nil && !r.group.keeps
-	r.quits = r.stops && (old.of.wasCancelled() || old.of.refused && old.quits)
+	if old.of.refused && old.before != nil {
+		r.quits = r.stops && old.quits
+	} else {
+		r.quits = r.stops && old.of.wasCancelled()
+	}
 	r.errs = slices.Clip(old.errs)
 	if r.stops || old.of.refused {
 		r.errs = []error{r.before}

@@ -43,7 +43,10 @@ func TestRunEndCancelled(t *testing.T) {
 		}, []bool{false}},
 		"failed with a future's": {func(ex *executor.Executor) error {
 			return ex.Run(t.Context(), executor.NewJob("told", func(s *executor.Scope) error {
-				f := executor.Async(s.Context(), ex, func(ctx context.Context) (int, error) { <-ctx.Done(); return 0, nil })
+				f := executor.Async(s.Context(), ex, func(ctx context.Context) (int, error) {
+					<-ctx.Done()
+					return 0, nil
+				})
 				f.Cancel(errCause)
 				_, err := f.Wait()
 				return err
@@ -53,7 +56,10 @@ func TestRunEndCancelled(t *testing.T) {
 			return ex.Run(t.Context(), executor.NewJob("told", func(s *executor.Scope) error {
 				begun := make(chan struct{})
 				s.Go(func(ctx context.Context) error {
-					return ex.Run(ctx, executor.NewJob("inner", func(s *executor.Scope) error { close(begun); return waits(s) }))
+					return ex.Run(ctx, executor.NewJob("inner", func(s *executor.Scope) error {
+						close(begun)
+						return waits(s)
+					}))
 				})
 				s.Go(func(context.Context) error { <-begun; panic("here") })
 				return s.Wait()
@@ -77,7 +83,10 @@ func TestRunEndCancelled(t *testing.T) {
 			g := executor.NewGroup(ex)
 			g.Go(func() error {
 				ctx, cancel := context.WithCancel(t.Context())
-				return ex.Run(ctx, executor.NewJob("inner", func(s *executor.Scope) error { cancel(); return waits(s) }))
+				return ex.Run(ctx, executor.NewJob("inner", func(s *executor.Scope) error {
+					cancel()
+					return waits(s)
+				}))
 			})
 			return g.Wait()
 		}, []bool{false}},

@@ -17,13 +17,7 @@ import (
 // onThread has the topmost.
 //
 // It is not xatomic: the model checker leaves it out.
-var onThread = func() *threadTable {
-	t := newThreadTable()
-	if !osthread.SelfIsGoroutine && osthread.Self() == osthread.ID() {
-		t.gone = osthread.Gone
-	}
-	return t
-}()
+var onThread = newThreadTable()
 
 // loadOnThread returns the worker of the thread that self identifies, or nil.
 func loadOnThread(self int64) *Worker {
@@ -35,11 +29,10 @@ func loadOnThread(self int64) *Worker {
 
 // A threadTable is a hash table with open addressing. Any thread reads it without a lock. A thread's entry is written
 // by that thread only. It stays when a guest leaves, for the next guest, which must not allocate. It goes when the
-// worker whose own thread it is leaves the thread, which is about to end, or when the thread has ended, if the number
-// tells.
+// worker whose own thread it is leaves the thread, which is about to end, or once the thread is gone.
 type threadTable struct {
 	slots atomic.Pointer[[]threadSlot] // a power of two of them, at most half of them in use
-	gone  func(self int64) bool        // the thread has ended; nil: nobody can tell
+	gone  func(self int64) bool        // osthread.SelfGone; tests replace it
 
 	mu   sync.Mutex // for writers of slots
 	used int        // slots in use
@@ -63,7 +56,7 @@ type threadEntry struct {
 }
 
 func newThreadTable() *threadTable {
-	t := &threadTable{}
+	t := &threadTable{gone: osthread.SelfGone}
 	t.slots.Store(new(make([]threadSlot, 64)))
 	return t
 }
@@ -132,38 +125,27 @@ func (t *threadTable) add(self int64) *threadEntry {
 
 // renew returns a table with room for as many entries again as stay.
 func (t *threadTable) renew(old []threadSlot) []threadSlot {
-	stay := 0
+	var stay []*threadEntry
 	for i := range old {
-		if e := old[i].entry; e != nil && t.stays(e) {
-			stay++
+		e := old[i].entry
+		if e != nil && e.worker.Load() == nil && t.gone(e.self) && !e.ending.Swap(true) {
+			// Ask again: a new thread with the number has come before the mark, or finds it and adds an entry.
+			e.ending.Store(t.gone(e.self))
+		}
+		if e != nil && !e.ending.Load() {
+			stay = append(stay, e)
 		}
 	}
 	size := len(old)
-	for size < 4*(stay+1) {
+	for size < 4*(len(stay)+1) {
 		size *= 2
 	}
 	slots := make([]threadSlot, size)
 	t.used = 0
-	for i := range old {
-		if e := old[i].entry; e != nil && !e.ending.Load() {
-			t.put(slots, old[i].key.Load(), e)
-		}
+	for _, e := range stay {
+		t.put(slots, keyOf(e.self), e)
 	}
 	return slots
-}
-
-// stays reports whether the next table is to have an entry. The caller holds mu.
-func (t *threadTable) stays(e *threadEntry) bool {
-	if t.gone == nil || e.ending.Load() || e.worker.Load() != nil {
-		return !e.ending.Load()
-	}
-	// Mark it, then ask. A new thread may get the number. If it finds no mark it has come before the question, and the
-	// entry stays. If it finds one it calls add, which waits for mu.
-	e.ending.Store(true)
-	if !t.gone(e.self) {
-		e.ending.Store(false)
-	}
-	return !e.ending.Load()
 }
 
 func (t *threadTable) put(slots []threadSlot, key int64, e *threadEntry) {

@@ -58,8 +58,8 @@ func TestThreadTable(t *testing.T) {
 	}
 }
 
-// TestThreadTableAtOnce: each thread finds its own worker while others come and go. Where the system tells which threads
-// have ended, those that have had guests leave no entries for ever, and others may have their numbers.
+// TestThreadTableAtOnce: each thread finds its own worker while others come and go. Where the system tells which
+// threads have ended, those that have had guests leave no entries for ever, and others may have their numbers.
 func TestThreadTableAtOnce(t *testing.T) {
 	for _, tells := range []bool{false, true} {
 		threadsAtOnce(t, tells)
@@ -100,4 +100,25 @@ func threadsAtOnce(t *testing.T, tells bool) {
 	if tells {
 		require.LessOrEqual(t, table.Size(), 8*threads)
 	}
+}
+
+// TestThreadTableNumberAgain: a new thread that gets the number of one that is just found to be gone keeps its worker.
+func TestThreadTableNumberAgain(t *testing.T) {
+	table := executor.NewThreadTable()
+	var mine, other executor.Worker
+	table.Set(1, nil)
+	asked := 0
+	table.TellGone(func(self int64) bool {
+		if asked++; asked == 1 {
+			table.Set(1, &mine) // the answer is out of date
+			return true
+		}
+		return false
+	})
+	for self := int64(2); asked == 0; self++ {
+		table.Set(self, &other)
+	}
+	w, stays := table.Find(1)
+	require.True(t, w == &mine)
+	require.True(t, stays)
 }

@@ -61,8 +61,8 @@ func TestSilentIsTold(t *testing.T) {
 	require.NotContains(t, dump(watched), ", blocked without Blocking")
 }
 
-// TestSilentWithoutFiles: a task that waits outside Blocking gets a stand-in although the process may open no more files.
-// It cannot ask then which of its threads sleep.
+// TestSilentWithoutFiles: a task that waits outside Blocking gets a stand-in although the process may open no more
+// files. It cannot ask then which of its threads sleep.
 func TestSilentWithoutFiles(t *testing.T) {
 	told, out := inChild(t, "wait")
 	if told == "" {

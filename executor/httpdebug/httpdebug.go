@@ -342,7 +342,7 @@ func (h *Handler) trace(w http.ResponseWriter, r *http.Request, executors []*exe
 	}
 	if !h.beginTrace(executors[0]) {
 		http.Error(w, fmt.Sprintf("httpdebug: somebody else is taking a trace of this executor: "+
-			"try again, in %v at the latest", maxSeconds*time.Second+sendTime), http.StatusConflict)
+			"try again, as a rule in %v at the latest", maxSeconds*time.Second+sendTime), http.StatusConflict)
 		return
 	}
 	defer h.endTrace(executors[0])

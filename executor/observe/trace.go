@@ -342,6 +342,9 @@ func (s *source) runBegin(of *executor.Event) {
 func (s *source) runEnd(of *executor.Event) {
 	had, ok := s.runs.Load(of.Run)
 	if !ok || s.trace.off.Load() {
+		if s.trace.writer.isDone() {
+			s.runs.Delete(of.Run) // noted too late to be forgotten
+		}
 		return // Close writes the run without an end
 	}
 	// The run stays in runs until its end is in the ring, so that Close finds it in one of the two, see writer.rest.

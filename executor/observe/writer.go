@@ -68,8 +68,8 @@ const flushEvery = 100 * time.Millisecond
 const flushSize = 64 << 10
 
 func (w *writer) write() {
-	defer close(w.done)
 	defer w.forget()
+	defer close(w.done) // first, see runEnd
 	if w.err != nil {
 		return
 	}
@@ -185,6 +185,15 @@ func (w *writer) rest() {
 	}
 	w.file.end()
 	w.flush()
+}
+
+func (w *writer) isDone() bool {
+	select {
+	case <-w.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // forget drops the runs in progress: from now on their ends are not told.

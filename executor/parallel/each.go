@@ -31,8 +31,8 @@ const (
 // one that stands in, then run the batches that are full. A live source, whose last elements must not wait for the
 // next, needs a Grain of 1, and so does a seq that waits for a call of body.
 //
-// seq must not call next of an [iter.Pull] that was made outside it: seq may run on another thread, and the runtime then
-// ends the process. That of [MapSeq] may, as it runs on the loop's own goroutine.
+// seq must not call next of an [iter.Pull] that was made outside it: seq may run on another thread, and the runtime
+// then ends the process. That of [MapSeq] may, as it runs on the loop's own goroutine.
 func ForEach[T any](ctx context.Context, o Options, seq iter.Seq[T], body func(x T)) error {
 	o = o.check(ctx, "ForEach", body == nil)
 	return forEach(ctx, o, "ForEach", seq, func(_ context.Context, x T) error {

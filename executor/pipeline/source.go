@@ -49,8 +49,8 @@ func await[T any](ctx context.Context, c <-chan T) (value T, ok bool, err error)
 // SourceSeq begins a Flow whose values are those of a sequence. Each run iterates over seq on a goroutine of its own,
 // and asks it for values in advance, see [Flow.MaxAhead]. The worker that needs a value which is not there yet waits as
 // in [executor.Blocking]. If the run ends early, seq is told so as by a break in a range loop. The run waits until seq
-// has returned. A panic in seq fails the run. A run that seq starts is started from outside, also where this one is in a
-// task: with a [executor.Config.MaxRuns] it needs room beside this one, and waits for ever where there is none.
+// has returned. A panic in seq fails the run. A run that seq starts is started from outside, also where this one is in
+// a task: with a [executor.Config.MaxRuns] it needs room beside this one, and waits for ever where there is none.
 //
 // The function next of [iter.Pull] is no source for [Source]: workers are locked to OS threads, and there the runtime
 // ends the process, because OS thread locking must match locking at coroutine creation.

@@ -174,7 +174,7 @@ func TestServiceCancelledByPanic(t *testing.T) {
 			scope.Go(func(ctx context.Context) error {
 				_, err := executor.Async(ctx, s.Executor, func(ctx context.Context) (int, error) {
 					begun.Done()
-					<-ctx.Done()
+					executor.Blocking(func() { <-ctx.Done() })
 					return 0, fmt.Errorf("fetch: %w", why(ctx))
 				}).Wait()
 				return err

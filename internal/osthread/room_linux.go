@@ -211,7 +211,7 @@ func currentLimits(root fsys, seen *snapshot, needed func(threads int64) int64) 
 	threads = min(before, limits[0].used, threadsNow(files))
 	switch {
 	case !files.refused:
-		*seen = snapshot{limits, threads, own}
+		*seen = snapshot{limits, few, threads, own}
 	case seen.limits != nil:
 		return seen.later(own)
 	}
@@ -221,15 +221,21 @@ func currentLimits(root fsys, seen *snapshot, needed func(threads int64) int64) 
 // A snapshot is what a call of currentLimits has found to which no file was refused.
 type snapshot struct {
 	limits  []limit
+	few     int64 // some of the counts end where there is no room for so many
 	threads int64
 	own     int64 // those of the Go runtime, before
 }
 
-// later returns what holds when the Go runtime has own threads, as far as that is known.
+// later returns what holds when the Go runtime has own threads, as far as that is known. Where there was no room for
+// few, it is not known for how many there was, and later leaves none.
 func (s *snapshot) later(own int64) (limits []limit, threads int64) {
 	limits = slices.Clone(s.limits)
 	for i := range limits {
-		limits[i].used += own - s.own
+		l := &limits[i]
+		if l.used > l.max-s.few {
+			l.used = max(l.used, l.max)
+		}
+		l.used += own - s.own
 	}
 	return limits, s.threads + own - s.own
 }
@@ -273,9 +279,9 @@ func threadLimits(root fsys, runtimeMax func(threads int64) int64) []limit {
 // keptIDs is how many of the first IDs the kernel does not give again when it has given the last one.
 const keptIDs = 300
 
-// idLimit returns the limit on IDs, of which each thread has one. Since Linux 6.14 each PID namespace has a limit of its
-// own. There the threads of the system that leave no room may be in other namespaces, so idLimit counts those in the
-// process's, as userLimit does.
+// idLimit returns the limit on IDs, of which each thread has one. Since Linux 6.14 each PID namespace has a limit of
+// its own. There the threads of the system that leave no room may be in other namespaces, so idLimit counts those in
+// the process's, as userLimit does.
 func idLimit(root fsys, needed int64) []limit {
 	most, ok := readInt(root, "proc/sys/kernel/pid_max")
 	if !ok {

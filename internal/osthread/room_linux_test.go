@@ -3,8 +3,10 @@
 package osthread
 
 import (
+	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -156,8 +158,8 @@ func TestUserLimit(t *testing.T) {
 	}
 }
 
-// The threads of the system count against the limit on IDs. If they leave no room, and each PID namespace has a limit of
-// its own, those of the processes that the process sees count: the others are in other namespaces.
+// The threads of the system count against the limit on IDs. If they leave no room, and each PID namespace has a limit
+// of its own, those of the processes that the process sees count: the others are in other namespaces.
 func TestIDLimit(t *testing.T) {
 	files := map[string]string{
 		"proc/sys/kernel/pid_max":   "1000\n",
@@ -287,4 +289,28 @@ func TestRefusalsGrow(t *testing.T) {
 	require.Zero(t, claimed.refusal.since)
 	Arrive()
 	Unclaim()
+}
+
+// TestCountsCutShort: a count that ended, because there was no room for many threads, leaves none for few while no file
+// can be read.
+func TestCountsCutShort(t *testing.T) {
+	files := map[string]string{
+		"proc/sys/kernel/pid_max":   "1000\n",
+		"proc/sys/kernel/osrelease": "6.14.0\n",
+		"proc/loadavg":              "0.1 0.2 0.3 2/5000 678\n",
+		"proc/self/status":          "Pid:\t11\nThreads:\t4\n",
+	}
+	for i := range 70 { // 704 of 700
+		files[fmt.Sprintf("proc/%d/status", 100+i)] = fmt.Sprintf("Pid:\t%d\nThreads:\t10\n", 100+i)
+	}
+	root := tree(files)
+	var seen snapshot
+	for _, tt := range []struct {
+		root   fsys
+		needed int64
+	}{{root, 600}, {barred{root, ""}, 600}, {barred{root, ""}, 1}, {root, 1}, {barred{root, ""}, 1}} {
+		limits, _ := currentLimits(tt.root, &seen, func(int64) int64 { return tt.needed })
+		i := slices.IndexFunc(limits, func(l limit) bool { return l.name == "kernel.pid_max less 300" })
+		require.Less(t, limits[i].max-limits[i].used, tt.needed)
+	}
 }

@@ -48,6 +48,11 @@ func Gone(id int64) bool {
 	return errors.Is(unix.Tgkill(os.Getpid(), int(id), 0), unix.ESRCH)
 }
 
+// SelfGone is Gone for a number that Self has returned. It is false where such a number is not the ID.
+//
+// Any thread.
+func SelfGone(self int64) bool { return Self() == ID() && Gone(self) }
+
 // CPU returns the processor time that a thread of the process has used, in user and system mode. It returns an error if
 // there is no such thread.
 //

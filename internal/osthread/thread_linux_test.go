@@ -140,6 +140,24 @@ func TestGone(t *testing.T) {
 	require.True(t, Gone(foreign()), "a thread of another process is none of ours")
 }
 
+// A number of Self tells that its thread is gone where it is the ID.
+func TestSelfGone(t *testing.T) {
+	var tells, inside bool
+	var self int64
+	run := func() int64 {
+		return onThread(func() { self, tells = Self(), Self() == ID(); inside = SelfGone(self) })
+	}
+	for _, fallback := range []bool{false, true} {
+		if fallback {
+			pretendNoFS(t)
+		}
+		awaitGone(t, run())
+		require.False(t, inside)
+		require.True(t, tells || !fallback)
+		require.Equal(t, tells, SelfGone(self))
+	}
+}
+
 // foreign is the id of a thread of another process: the parent's main thread or, where the parent has no id in the PID
 // namespace of the test, an id that the kernel never gives.
 func foreign() int64 {

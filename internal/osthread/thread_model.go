@@ -73,6 +73,9 @@ func Yield() {
 // Gone is true: no thread waits for one that has ended.
 func Gone(int64) bool { return true }
 
+// SelfGone is false.
+func SelfGone(int64) bool { return false }
+
 // CPU is not supported.
 func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
 

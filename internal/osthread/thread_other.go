@@ -46,6 +46,9 @@ func Yield() { runtime.Gosched() }
 // Gone is true: no portable call tells whether a thread still exists.
 func Gone(int64) bool { return true }
 
+// SelfGone is false: no portable call tells whether a thread still exists.
+func SelfGone(int64) bool { return false }
+
 // CPU is not supported: no portable call reads another thread's CPU clock.
 func CPU(int64) (time.Duration, error) { return 0, ErrUnsupported }
 

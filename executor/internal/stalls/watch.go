@@ -35,9 +35,9 @@ const (
 	// naps is how long a task may run between two looks, or a quarter of the time, and still sleeps, if it sleeps at
 	// the second. A task that wakes up every millisecond to look at something would else never be found.
 	naps = period / 4
-	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P, and
-	// any thread of which the kernel does not tell whether it sleeps. A thread sleeps, too, while its goroutine waits for
-	// a P. No goroutine waits for so long if there are any to spare, and seldom a thread for a core.
+	// starved is after how many looks a sleeping thread counts as asleep in a task although goroutines wait for a P,
+	// and any thread of which the kernel does not tell whether it sleeps. A thread sleeps, too, while its goroutine
+	// waits for a P. No goroutine waits for so long if there are any to spare, and seldom a thread for a core.
 	starved = 20
 )
 
@@ -103,9 +103,9 @@ type seen struct {
 	asleep bool          // the host was told so
 }
 
-// sleeps reports whether the thread sleeps. While the kernel does not tell, as in a process that may open no more files
-// or of a thread that has ended, it has to have stood still for so many looks. One that waited for a core all the time counts as well: a spare too many
-// does no harm.
+// sleeps reports whether the thread sleeps. While the kernel does not tell, as in a process that may open no more
+// files, it has to have stood still for so many looks, or to have ended no item if its clock cannot be read either. One
+// that waited for a core all the time, or computed, counts as well: a spare too many does no harm.
 func (s *seen) sleeps(looks int) bool {
 	asleep, known := system.asleep(s.thread)
 	return asleep || !known && s.still >= looks

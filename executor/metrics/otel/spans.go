@@ -76,7 +76,7 @@ type runSpan struct {
 	links map[*executor.TaskInfo][]trace.Link // of tasks that have not begun, to those before them
 }
 
-// A taskSpan is the span of a task in progress. It is a value of the task's context.
+// A taskSpan is the span of a task in progress or, if tasks have none, of its run. It is a value of the task's context.
 type taskSpan struct {
 	trace.Span
 	of     *spans
@@ -158,10 +158,14 @@ func (s *spans) within(ctx context.Context) (_ context.Context, own, last *taskS
 func (s *spans) taskBegin(e *executor.Event) {
 	ctx, above, last := s.within(e.Context)
 	run := s.of(e.Run, false)
-	if run != nil && (above == nil || above.run != e.Run) {
+	enters := run != nil && (above == nil || above.run != e.Run)
+	if enters {
 		ctx = trace.ContextWithSpan(ctx, run.Span)
 	}
 	if s.options.RunsOnly || run != nil && !run.IsRecording() {
+		if enters { // of no task, so that it is not ended
+			ctx = context.WithValue(ctx, taskKey{}, &taskSpan{Span: run.Span, of: s, before: last, run: e.Run})
+		}
 		e.Context = ctx
 		return
 	}

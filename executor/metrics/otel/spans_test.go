@@ -250,6 +250,28 @@ func TestSpansTwice(t *testing.T) {
 	}
 }
 
+// TestSpansTwiceOfRuns: the same where tasks have no spans, for one of the observers or for both.
+func TestSpansTwiceOfRuns(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		second := tracetest.NewSpanRecorder()
+		ex, first := traced(t, otel.SpanOptions{RunsOnly: both}, executor.Config{
+			Workers: 1, Observers: []*executor.Observer{otel.Spans(otel.SpanOptions{
+				RunsOnly: true, Provider: sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(second)),
+			})},
+		})
+		require.NoError(t, ex.Run(t.Context(), executor.NewJob("f", func(s *executor.Scope) error {
+			return ex.Run(s.Context(), executor.NewJob("inner", func(*executor.Scope) error { return nil }))
+		})))
+		require.NoError(t, ex.Close())
+		require.Equal(t, []string{" > f", "f > inner"}, tree(second))
+		if both {
+			require.Equal(t, []string{" > f", "f > inner"}, tree(first))
+		} else {
+			require.Equal(t, []string{" > f", "f > root", "inner > root", "root > inner"}, tree(first))
+		}
+	}
+}
+
 // TestSpansRandom: however runs and children nest and fail, every span that begins ends, and is below its own run's.
 func TestSpansRandom(t *testing.T) {
 	seed := testkit.Seed(t)
