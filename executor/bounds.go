@@ -21,7 +21,6 @@ const (
 	// fraction of a millisecond, so keeping one longer than a burst of blocking tasks saves little.
 	spareIdle = 10 * time.Second
 
-	// injectorCapacity is the size of the first ring of the injector, which has one item for each run that has not
-	// begun.
+	// injectorCapacity is the size of the injector's first ring, which has an item for each run that has not begun.
 	injectorCapacity = 64
 )

@@ -10,8 +10,7 @@ import (
 	"github.com/magpie-go/magpie/notifier"
 )
 
-// A core is the scheduler: the workers, what they share, and the runs in progress. It knows the features that stand on
-// it by its attachments only.
+// A core is the scheduler: the workers, what they share, and the runs in progress. It knows features as attachments.
 type core struct {
 	// Constant.
 	name       string

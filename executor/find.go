@@ -160,8 +160,7 @@ func (w *Worker) loop() {
 	}
 }
 
-// work runs item it and everything that follows from it, as an active worker. stolen says that the thief has won a
-// steal.
+// work runs item it and all that follows from it, as an active worker. stolen says that the thief has won a steal.
 func (w *Worker) work(it *Item, stolen bool) {
 	w.setState(WorkerRunning)
 	w.search.thief.Busy(stolen)

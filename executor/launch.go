@@ -17,8 +17,7 @@ func (ex *core) launch(ctx context.Context, of any, j Job, w *Worker, parent *Ru
 	return &r.Run
 }
 
-// runFrom starts j for the Executor of, and waits for its end. here is the worker that the caller is on, see
-// workerHere.
+// runFrom starts j for the Executor of, and waits for its end. here is what workerHere has returned to the caller.
 func (ex *core) runFrom(ctx context.Context, of any, j Job, here *Worker) error {
 	w := ex.workerFrom(here)
 	r, first := ex.prepare(ctx, of, j, w, w.run(), false)

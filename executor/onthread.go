@@ -170,8 +170,7 @@ func (t *threadTable) each(f func(self int64) bool) {
 }
 
 // callers finds the worker of one executor that a caller is on, in less time than onThread: with two hash tables that
-// have at most one entry in a slot. What they do not have is found in onThread. An inline executor has none. It is not
-// xatomic either.
+// have at most one entry in a slot. onThread has the others. An inline executor has none. It is not xatomic either.
 type callers struct {
 	goroutines []atomic.Pointer[Worker]      // by osthread.Goroutine, of workers and of guests
 	threads    []atomic.Pointer[threadEntry] // by osthread.Self

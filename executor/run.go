@@ -284,9 +284,8 @@ func (r *Run) isWithin(other *Run) bool {
 	return false
 }
 
-// isFor reports whether a helper of other may run items of r: whether r is within other. It notes in r that it is, so
-// that a helper in a deep tree of runs does not walk up the tree for each item. A run between the two may have ended
-// since.
+// isFor reports whether a helper of other may run items of r: whether r is within other, also if a run between the two
+// has ended. It notes in r that it is: a helper in a deep tree of runs does not walk up the tree for each item.
 func (r *Run) isFor(other *Run) bool {
 	for o := r; o != nil; o = o.parent.Load() {
 		if o == other || o.inside.Load() == other {

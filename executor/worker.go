@@ -127,8 +127,7 @@ func (w *Worker) inject(it *Item) {
 	w.core.inject(it)
 }
 
-// put adds an item to the worker's lane or, if the lane refuses it, to the injector. The caller acts on the effect, see
-// tell.
+// put adds an item to the worker's lane or, if the lane refuses it, to the injector. The caller tells the effect.
 func (w *Worker) put(it *Item) deque.Effect {
 	effect := w.lane.Push(it)
 	if effect == deque.Refused {
