@@ -7,29 +7,28 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/magpie-go/magpie/executor/internal/spin"
 	"github.com/magpie-go/magpie/internal/osthread"
-)
-
-// waitSpin is how long Wait spins before it blocks: about the cost of blocking and being woken, so that at worst the
-// wait takes twice the processor time that it needs. After politeSpin it offers its core in each round, because a woken
-// worker may wait for that core.
-const (
-	waitSpin   = 50 * time.Microsecond
-	politeSpin = 2 * time.Microsecond
 )
 
 // block waits until e is over. The caller is no worker of ex. On a worker of another executor it waits as in Blocking.
 func (ex *core) block(e ending) {
+	if e.isOver() {
+		return
+	}
+	most := ex.spins.Next()
 	for start := time.Now(); !e.isOver(); {
 		waited := time.Since(start)
-		if waited > waitSpin || ex.inline != nil { // time may stand still, as under testing/synctest
+		if waited > most || ex.inline != nil { // time may stand still, as under testing/synctest
+			ex.spins.Note(most, true)
 			Blocking(e.await)
 			return
 		}
-		if waited > politeSpin {
+		if waited > spin.Brief {
 			osthread.Yield()
 		}
 	}
+	ex.spins.Note(most, false)
 }
 
 // giveWay is where a model program lets other threads go on.

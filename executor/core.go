@@ -4,6 +4,7 @@ import (
 	"github.com/magpie-go/magpie/executor/internal/lane"
 	"github.com/magpie-go/magpie/executor/internal/policy"
 	"github.com/magpie-go/magpie/executor/internal/spares"
+	"github.com/magpie-go/magpie/executor/internal/spin"
 	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 	"github.com/magpie-go/magpie/internal/xsync"
@@ -51,7 +52,8 @@ type core struct {
 	alive   xsync.WaitGroup // one for each worker with a thread
 	leaving threadList
 
-	nowhere Body // of a worker that calls functions of OnEnd; constant, of no run
+	spins   spin.Spins // of callers that wait
+	nowhere Body       // of a worker that calls functions of OnEnd; constant, of no run
 }
 
 // workers returns the workers made so far. A worker is added before its thread starts; none is ever removed.

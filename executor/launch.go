@@ -30,8 +30,7 @@ func (ex *core) runFrom(ctx context.Context, of any, j Job, here *Worker) error 
 	return r.wait(w, r.ctx.labels) // as pprof.Do does, take it that the calling task has the labels of its ctx
 }
 
-// prepare starts a run as launch does, but does not make its first items available. It returns the first of them, or
-// nil if the run is over.
+// prepare is launch, but does not make the first items available. It returns the first, or nil if the run is over.
 func (ex *core) prepare(
 	ctx context.Context, of any, j Job, w *Worker, parent *Run, tries bool,
 ) (r *JobRun, first *Item) {

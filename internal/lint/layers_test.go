@@ -18,7 +18,8 @@ var layers = map[string][]string{
 	"executor": {
 		"executor/experiment", "executor/host", "executor/internal/hosting", "executor/internal/lane",
 		"executor/internal/pace", "executor/internal/enum", "executor/internal/policy", "executor/internal/share",
-		"executor/internal/spares", "executor/internal/stalls", "deque", "notifier", "internal/park",
+		"executor/internal/spares", "executor/internal/spin", "executor/internal/stalls", "deque", "notifier",
+		"internal/park",
 		"internal/osthread", "internal/procs", "internal/xatomic", "internal/xsync", "internal/pad",
 		"internal/errfmt", "internal/left", "internal/living", "internal/peer",
 	},
@@ -36,6 +37,7 @@ var layers = map[string][]string{
 	"executor/internal/share":  {"internal/pad", "internal/xatomic", "internal/xsync"},
 	"executor/internal/enum":   {},
 	"executor/internal/spares": {"internal/xatomic", "internal/xsync"},
+	"executor/internal/spin":   {"internal/xatomic"},
 	"executor/internal/stalls": {"internal/osthread", "internal/xatomic", "internal/xsync"},
 	"executor/observe": {
 		"executor", "executor/internal/names", "internal/pad", "internal/xatomic", "internal/xsync",
