@@ -141,7 +141,7 @@ type groupRun struct {
 
 	before error          // the result of the run before
 	stops  bool           // it is stopped from the start, because of before
-	quits  bool           // it is, and before, which is the first of errs, tells a cancellation and no failure
+	quits  bool           // it is, and before tells a cancellation and no failure; a later failure does not count
 	used   xatomic.Bool   // it has got a function
 	open   xatomic.Uint32 // 1 until Wait or Close
 
@@ -168,11 +168,7 @@ type groupRun struct {
 // out counts n units out, and ends the run after the last.
 func (r *groupRun) out(n int64) {
 	if r.left.Out(n) {
-		errs := r.errs
-		if r.quits {
-			errs = errs[1:] // Begin has stopped the run with the first
-		}
-		r.Run().Finish(errs...)
+		r.Run().Finish(r.errs...)
 	}
 }
 

@@ -239,7 +239,7 @@ func (g *Group) begin(w *Worker, tries bool) *groupRun {
 			return r
 		}
 		if !r.of.refused {
-			r.errs, r.quits = nil, false // it is no failure that two have begun; but a cancelled one is told
+			r.errs = nil // it is no failure that two have begun; the end of one that quits is told
 			r.release(r.of)
 			r.out(1)
 		}

@@ -39,13 +39,15 @@ func (r *groupRun) inherit(old *groupRun) {
 	}
 	r.before = old.result()
 	r.stops = r.before != nil && !r.group.keeps
-	if old.of.refused && old.before != nil {
-		r.quits = r.stops && old.quits
-	} else {
-		r.quits = r.stops && old.of.wasCancelled()
+	r.quits = r.stops && old.of.wasCancelled()
+	if old.of.refused && old.before != nil { // before is not old's own
+		r.quits = old.quits
 	}
 	r.errs = slices.Clip(old.errs)
-	if r.stops || old.of.refused {
+	switch {
+	case r.quits:
+		r.errs = nil // Begin stops the run with before
+	case r.stops, old.of.refused:
 		r.errs = []error{r.before}
 	}
 }
@@ -257,7 +259,7 @@ func (r *groupRun) fail(err error) {
 func (r *groupRun) note(err error) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	first := len(r.errs) == 0
+	first := len(r.errs) == 0 && !r.quits
 	if first || r.group.keeps {
 		r.errs = append(r.errs, err)
 	}

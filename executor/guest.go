@@ -82,7 +82,7 @@ type guestThread struct {
 
 // idOf returns the system's ID of the calling thread, a guest's. Guests often come on one thread, and the system call
 // takes a third of the time of a short run. A thread may have got the self of one that has ended, and then has another
-// ID: so the system is asked now and then all the same, and stalls knows of threads that are no more.
+// ID: so the system is asked now and then all the same. Until then the watch of package stalls finds no clock for it.
 func (t *guestThread) idOf(self int64) uint64 {
 	if t.guests++; self != t.self || t.guests%64 == 0 {
 		t.self, t.id = self, uint64(osthread.ID())

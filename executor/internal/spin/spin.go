@@ -11,8 +11,8 @@ const (
 	// long is how long a caller spins as a rule: about the cost of blocking and being woken, so that at worst the wait
 	// takes twice the processor time that it needs.
 	long = 50 * time.Microsecond
-	// Brief is how long it spins if long spins have been in vain. After that time a caller that spins on offers its core in
-	// each round, because a woken worker may wait for that core.
+	// Brief is how long it spins if long spins have been in vain. After that time a caller that spins on offers its
+	// core in each round, because a woken worker may wait for that core.
 	Brief = 2 * time.Microsecond
 
 	// few is how many long spins in vain, one after the other, change nothing.
