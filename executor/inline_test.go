@@ -17,6 +17,7 @@ import (
 	"github.com/magpie-go/magpie/executor/parallel"
 	"github.com/magpie-go/magpie/executor/pipeline"
 	"github.com/magpie-go/magpie/graph"
+	"github.com/magpie-go/magpie/internal/osthread"
 	"github.com/magpie-go/magpie/internal/testkit"
 	"github.com/stretchr/testify/require"
 )
@@ -258,10 +259,13 @@ func TestInlineBesideFailedRun(t *testing.T) {
 	}
 }
 
-// A goroutine that injects while the worker's goroutine ends by Goexit is not left waiting.
+// A goroutine that injects while the worker's goroutine ends by Goexit is not left waiting. The moment that matters is
+// some hundred nanoseconds long: between that goroutine's last look at the injector and its unlock. Each round draws
+// nearer to it: an item that the other goroutine runs was injected too early, and one that is run here too late.
 func TestInlineGoexitBesideOthers(t *testing.T) {
 	ex := executor.NewInline(1)
 	within(t, ex, func() {
+		here, delay := osthread.Goroutine(), 0
 		for i := range testkit.Scale(6000) {
 			var exiting atomic.Bool
 			var wg sync.WaitGroup
@@ -275,12 +279,19 @@ func TestInlineGoexitBesideOthers(t *testing.T) {
 			for !exiting.Load() {
 				runtime.Gosched()
 			}
-			for range i % 1000 { // so many nanoseconds later, until the other is gone
+			for range delay {
 				exiting.Load()
 			}
-			if err := ex.Run(t.Context(), one(nothing)); err != nil {
+			step := 1 + i%7
+			if err := ex.Run(t.Context(), one(func(context.Context) error {
+				if osthread.Goroutine() == here {
+					step = -step
+				}
+				return nil
+			})); err != nil {
 				t.Error(err)
 			}
+			delay = max(0, delay+step)
 			wg.Wait()
 		}
 	})
