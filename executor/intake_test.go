@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -175,7 +176,7 @@ func TestMaxRunsOfFailures(t *testing.T) {
 func TestRandomMaxRuns(t *testing.T) {
 	var waited, given atomic.Int64
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 3))
-	for range testkit.Scale(40) {
+	play := func() {
 		most := 1 + rng.IntN(3)
 		ex := bounded(t, 1+rng.IntN(3), most)
 		within(t, ex, func() {
@@ -226,8 +227,15 @@ func TestRandomMaxRuns(t *testing.T) {
 			waited.Add(int64(ex.Stats().RunsWaited))
 		})
 	}
-	require.Positive(t, waited.Load())
-	require.Positive(t, given.Load())
+	for range testkit.Scale(40) {
+		play()
+	}
+	testkit.Fits(t, func() (wrong string) { // goroutines may have taken turns, and no context may have ended in time
+		if play(); waited.Load() == 0 || given.Load() == 0 {
+			wrong = fmt.Sprintf("%d have waited, %d have given up", waited.Load(), given.Load())
+		}
+		return wrong
+	})
 }
 
 // unbegun fails to begin: with err or, without one, by a panic.

@@ -146,10 +146,8 @@ func checkSchedule(t *testing.T, cfg executor.Config, others scheduled, want fun
 			t.Helper()
 			require.Len(t, ex.Threads(), threads)
 			for worker, thread := range ex.Threads() {
-				for range 1000 { // a worker that is woken has other CPUs for a moment
-					if scheduleOf(t, thread) == want(worker) {
-						break
-					}
+				end := time.Now().Add(testkit.Patience) // a worker that is woken has other CPUs for a moment
+				for scheduleOf(t, thread) != want(worker) && time.Now().Before(end) {
 					time.Sleep(time.Millisecond)
 				}
 				require.Equal(t, want(worker), scheduleOf(t, thread), "%+v", cfg)

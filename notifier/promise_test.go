@@ -48,6 +48,7 @@ func TestTurns(t *testing.T) {
 				}
 			})
 		}
+		until(n.HasSleeper) // on a busy machine each later turn may have begun before a waiter looks
 		for i := range turns {
 			turn.Add(1)
 			n.NotifyAll()

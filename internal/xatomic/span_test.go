@@ -82,7 +82,8 @@ func TestSpanStress(t *testing.T) {
 	rng := rand.New(rand.NewPCG(testkit.Seed(t), 0))
 	const thieves = 3
 	halved := 0
-	for round := 0; round < 20 || halved == 0 && round < 2000; round++ {
+	round := 0
+	play := func() {
 		n := uint32(1 + rng.IntN(testkit.Scale(20000)))
 		taken := make([]int32, n) // plain: the race detector sees an index that two threads have
 		var s xatomic.Span
@@ -121,6 +122,15 @@ func TestSpanStress(t *testing.T) {
 		for _, c := range successes {
 			halved += c
 		}
+		round++
 	}
-	require.Positive(t, halved, "no thread ever halved the span")
+	for range 20 {
+		play()
+	}
+	testkit.Fits(t, func() (wrong string) { // on a busy machine the owner may be done before the others begin
+		if play(); halved == 0 {
+			wrong = "no thread ever halved the span"
+		}
+		return wrong
+	})
 }

@@ -44,8 +44,8 @@ func TestRounds(t *testing.T) {
 		{"two at a time", Rounds{Slots: 2, Arrivals: []float64{0, 0, 0}}, []string{"slow 1", "slow 2", "slow 3"},
 			[]float64{1, 1, 2}, 2},
 		{"late", Rounds{Arrivals: []float64{0, 2}}, []string{"slow 1", "slow 2"}, []float64{1, 1}, 3},
-		// The second arrives while the first runs, even if the run that gives the unit took forty times as long.
-		{"late and waiting", Rounds{Slots: 1, Arrivals: []float64{0, 0.02}}, []string{"slow 1", "slow 2"},
+		// The second arrives while the first runs, even if the run that gives the unit took some minutes.
+		{"late and waiting", Rounds{Slots: 1, Arrivals: []float64{0, 0.0001}}, []string{"slow 1", "slow 2"},
 			[]float64{1, 1.2}, 2},
 	} {
 		d, err := roundsOf(t, tt.rounds, 3, tt.programs...)
