@@ -249,6 +249,17 @@ var silentPrograms = []struct {
 	}},
 }
 
+// TestSilentConsumers: functions of a group wait for one that comes last. There is one worker, and no other work.
+func TestSilentConsumers(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	for _, p := range silentPrograms {
+		if p.name == "consumers before the producer" {
+			ex := newWatched(t, executor.Config{Workers: 1})
+			within(t, ex, func() { p.run(t, ex, 5) })
+		}
+	}
+}
+
 // Functions that wait outside Blocking end as on goroutines, however many there are.
 func TestSilentPrograms(t *testing.T) {
 	t.Parallel() // it waits most of the time
