@@ -22,7 +22,7 @@ const (
 	// if it happens again and again.
 	BriefCallers
 	// BusyCallers lets a caller take the place of a worker that sleeps, until it finds no more to do. A run of one short
-	// task wakes no thread, often neither does one of a few, and no loop waits for a second thread to begin or to end.
+	// task wakes no thread. Where as many callers as workers have runs of milliseconds, each caller runs its own.
 	BusyCallers
 
 	callersModes // the number of values

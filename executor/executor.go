@@ -135,6 +135,9 @@ func newExecutorOn(cfg *settings, inline *inline) *executor {
 		inline: inline,
 	})
 	ex.guests = newGuests(cfg, inline, ex.policy)
+	if ex.guests != nil {
+		ex.guests.returns.clock.init(ex)
+	}
 	ex.sharing.init(ex)
 	ex.schedule.init(&ex.cfg.Threads)
 	ex.asyncs.init(ex)

@@ -83,7 +83,7 @@ func (h thiefHost) Try(victim int) (outcome deque.Outcome) {
 	w := h.w
 	w.search.stole = true
 	switch v := w.core.roster[victim]; {
-	case v != w && w.core.attached.mustNotSteal(w, v):
+	case v != w && (v.lane.HushedBy() != 0 || w.core.attached.mustNotSteal(w, v)):
 		outcome = deque.Empty
 	case v != w && !(w.lane.CanReceive() && v.lane.Len() == 0):
 		w.search.found, outcome = w.search.stealMany(v)

@@ -25,11 +25,12 @@ import (
 
 // guests says whether callers may be guests.
 type guests struct {
-	host   policy.Hosting
-	stays  bool          // BusyCallers: guests do not leave before they find nothing to do; constant
-	barred xatomic.Int64 // no guest is received before this time, of nanotime
-	late   xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
-	quiets quiets
+	host    policy.Hosting
+	stays   bool          // BusyCallers: guests do not leave before they find nothing to do; constant
+	barred  xatomic.Int64 // no guest is received before this time, of nanotime
+	late    xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
+	quiets  quiets
+	returns returns
 }
 
 // newGuests returns nil if callers do not take part.
@@ -40,7 +41,7 @@ func newGuests(cfg *settings, inline *inline, p policy.Policy) *guests {
 	return &guests{
 		host:   p.(policy.Hosting),
 		stays:  cfg.Callers == BusyCallers,
-		quiets: quiets{hushes: make([]hush, cfg.Workers)}, // only configured workers have guests
+		quiets: quiets{seen: make([]uint32, cfg.Workers)}, // only configured workers have guests
 	}
 }
 
@@ -90,25 +91,6 @@ func (t *guestThread) idOf(self int64) uint64 {
 	return t.id
 }
 
-// runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
-// sleeps. The caller is no worker of any executor. It reports whether it did.
-func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
-	seat := ex.seat()
-	if seat == nil {
-		return false
-	}
-	others := r.others
-	r.others = nil
-	tempo := tempo{&first.Body.memo} // not of r: the run may end, and the body serve another
-	t := seat.takePart(&r.Run, first, others, tempo.next())
-	ex.guests.letOthersRun(t)
-	if t.matters {
-		ex.block(r)
-		tempo.note(ex.guests.taken(t), t.quietly)
-	}
-	return true
-}
-
 // runQuietly is runAsGuest for a guest that is quiet, and one item, of a burst.
 func (ex *executor) runQuietly(r *Run, it *Item, of burst) bool {
 	seat := ex.seat()
@@ -144,6 +126,7 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 		}
 	}()
 	g.quietly, g.quiet = quietly, quietly
+	g.joinCrowd()
 	if others != nil {
 		// A Push is for the body that the worker is in. Nobody else has a slot of the run yet.
 		first = w.enterAdmitted(first)
@@ -160,6 +143,12 @@ func (g *guest) takePart(r *Run, first *Item, others iter.Seq[*Item], quietly bo
 	}
 	r.keepUnlessEnded(g.leaves)
 	returned = true
+	return g.stayed()
+}
+
+// stayed notes how long the guest, which is about to leave, has stayed, and returns its trial.
+func (g *guest) stayed() trial {
+	g.stay = executorOf(g.w.core).guests.taken(g.trial)
 	return g.trial
 }
 
@@ -223,6 +212,32 @@ func (g *guest) nextFor(r *Run) *Item {
 	return nil
 }
 
+// submittedFor takes the oldest item of r's priority from the injector, for the guest of w, if it is one of r or, if
+// only is not nil, that item. One that is not goes to the end of the queue: the caller has asked isNext.
+func (g *guest) submittedFor(r *Run, only *Item) *Item {
+	w := g.w
+	it := w.search.nextSubmitted(r.priority)
+	if it == nil || it == only || only == nil && it.Body.owner() == r {
+		return it
+	}
+	w.core.inject(it)
+	return nil
+}
+
+// isNext reports whether the item that was submitted first is probably one of r: there is no other, or r is the only
+// run in progress, and no future is.
+func (ex *executor) isNext(r *Run) bool {
+	if ex.injector.of(r.priority).IsEmpty() {
+		return false
+	}
+	if ex.injector.len() == 1 {
+		return true
+	}
+	ex.mu.Lock()
+	defer ex.mu.Unlock()
+	return ex.isOnly(r)
+}
+
 // seat makes the calling goroutine, which is locked to its thread, the guest of worker w, which it has borrowed.
 func (g *guest) seat(r *Run, caller context.Context) {
 	w := g.w
@@ -245,8 +260,8 @@ func (g *guest) unseat() {
 		w.inject(it)
 	}
 	w.lane.NoteEmpty()
-	ex.guests.quiets.forgetPush(w)
-	ex.guests.note(w)
+	g.forgetPush()
+	left := ex.guests.note(g.trial)
 	w.publishCounts()
 	w.setState(WorkerParked)
 	w.core.attached.parked.make(w)
@@ -257,16 +272,19 @@ func (g *guest) unseat() {
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{w: w} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)
-	ex.missed(w) // no longer by g, which may be the next guest's
+	ex.missed(w, left) // no longer by g, which may be the next guest's
 }
 
 // missed repeats the wake-ups that worker w has missed while it was borrowed. The worker may be awake by now, or have
-// another guest.
+// another guest. Those for items in lanes may be put off, see putsOff.
 //
 // D1(return): return the worker, then look for work and the stop. Pairs with D1(push), D1(inject) and D1(stop).
-func (ex *executor) missed(w *Worker) {
+func (ex *executor) missed(w *Worker, now int64) {
 	if ex.stop.Load() {
 		ex.notifier.NotifyAll()
+	}
+	if ex.guests.returns.word.Load() != 0 && ex.putsOff(now) {
+		return
 	}
 	if w.search.thieves.Load() == 0 && ex.anyItem() {
 		ex.policy.Shown()
@@ -319,10 +337,18 @@ func runGuest(w *Worker, it *Item) {
 const noLook = 1<<64 - 1
 
 // stayOn is called when the guest has been here for callerSpan. It reports whether the guest stays all the same. Then
-// the guest is no longer quiet: the run is not one of those that are over sooner than a thread is awake.
+// the guest is no longer quiet, unless there still is a crowd: the run is not one of those that are over sooner
+// than a thread is awake.
 func (g *guest) stayOn() bool {
-	if !executorOf(g.w.core).guests.stays {
+	ex := executorOf(g.w.core)
+	if !ex.guests.stays {
 		return false
+	}
+	if g.quiet && g.crowded {
+		if crowd, _ := ex.isCrowd(ex.guests.now()); crowd {
+			g.look = g.w.counts.items + 16*pollInterval // isCrowd looks at each worker
+			return true
+		}
 	}
 	g.continues()
 	g.look = noLook

@@ -12,7 +12,6 @@ const (
 )
 
 func (g *guests) mayCome() bool { return true }
-func (g *guests) note(*Worker)  {}
 func (g *guest) hurry()         {}
 
 func (g *guest) begin(w *Worker) {
@@ -27,7 +26,7 @@ func (g *guest) lookAtClock(w *Worker) bool {
 	return n > guestItems
 }
 
-func (g *guest) number(w *Worker) uint64 { return w.counts.items + 1 }
+func (g *guest) number(w *Worker) uint32 { return uint32(w.counts.items) + 1 }
 func (*guests) now() int64               { return 0 }
 func (*guests) taken(trial) int64        { return 0 }
 func (*guests) isLate(trial) bool        { return true }
@@ -37,3 +36,28 @@ func (*guests) letOthersRun(trial)       {}
 type quietClock struct{ isSet xatomic.Bool }
 
 func (c *quietClock) set(*executor) { c.isSet.Store(true) }
+
+// note expects each caller back, if the program has a clock that ends that.
+func (g *guests) note(trial) (left int64) {
+	if g.isLong(0) {
+		g.returns.left(0)
+	}
+	return 0
+}
+
+func (g *guests) isLong(int64) bool { return g.returns.clock.runs }
+func timeSlot(int64) int64          { return 0 }
+
+const longSlots = 1
+
+// mayKeep puts off every other wake-up.
+func (e *returns) mayKeep(int64) bool { return e.kept.CompareAndSwap(0, 1) }
+
+// A returnClock is a word that a thread of the program awaits: it calls giveUp.
+type returnClock struct {
+	isSet xatomic.Bool
+	runs  bool // the program has such a thread
+}
+
+func (c *returnClock) init(*executor) {}
+func (c *returnClock) set(int64)      { c.isSet.Store(true) }

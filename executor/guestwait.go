@@ -1,5 +1,60 @@
 package executor
 
+func (g *guests) attachTo(on *attachments) {
+	if g != nil {
+		on.withheld.add(func(w *Worker) { guestOf(w).speak() })
+		on.quiet = append(on.quiet, func(w *Worker) bool { return guestOf(w).run != nil && guestOf(w).keepQuiet() })
+		on.offered = append(on.offered, func(r *JobRun, first *Item) bool {
+			return executorOf(r.core).runAsGuest(r, first)
+		})
+		on.awaited = append(on.awaited, func(end ending, r *Run, only *Item) {
+			executorOf(r.core).helpFromOutside(end, r, only)
+		})
+	}
+}
+
+// runAsGuest lets the caller run the first items of r, and what follows from them, as the guest of a worker that
+// sleeps. The caller is no worker of any executor. It reports whether it did.
+func (ex *executor) runAsGuest(r *JobRun, first *Item) bool {
+	seat := ex.seat()
+	if seat == nil {
+		return ex.waitForOthers(r, first)
+	}
+	others := r.others
+	r.others = nil
+	tempo := tempo{&first.Body.memo} // not of r: the run may end, and the body serve another
+	t := seat.takePart(&r.Run, first, others, tempo.next())
+	ex.guests.letOthersRun(t)
+	if t.matters {
+		ex.block(r)
+		if !t.crowded {
+			tempo.note(ex.guests.taken(t), t.quietly)
+		}
+	}
+	return true
+}
+
+// waitForOthers makes the items of r available if callers stay, and waits until threads have run them: there is no
+// place for the caller. It reports whether it did.
+func (ex *executor) waitForOthers(r *JobRun, first *Item) bool {
+	g := ex.guests
+	if g == nil || !g.stays {
+		return false
+	}
+	e, since := &g.returns, g.now()
+	e.came(since)
+	r.show(first, nil)
+	e.waiting.Add(1)
+	ex.block(r)
+	now := g.now()
+	if g.isLong(now - since) {
+		e.left(now)
+	}
+	e.waiting.Add(-1)
+	e.clock.set(now) // after both: the crowd may be over
+	return true
+}
+
 // helpFromOutside has a caller that waits for the end of r run what nobody has begun. The caller is on no worker. If
 // only is not nil, it is the item of a future, r is the run of all futures, and the caller runs no other item.
 //
@@ -26,7 +81,7 @@ func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 	switch {
 	case it == nil:
 		ex.notifier.Return(id)
-		ex.missed(w)
+		ex.missed(w, g.now())
 	case only != nil:
 		g.letOthersRun(guestOf(w).takeOnly(end, r, it))
 	default:
@@ -43,31 +98,5 @@ func (g *guest) takeOnly(end ending, r *Run, it *Item) trial {
 	defer g.getUp()
 	w.runOne(it)
 	returned = true
-	return g.trial
-}
-
-// submittedFor takes the oldest item of r's priority from the injector, for the guest of w, if it is one of r or, if
-// only is not nil, that item. One that is not goes to the end of the queue: the caller has asked isNext.
-func (g *guest) submittedFor(r *Run, only *Item) *Item {
-	w := g.w
-	it := w.search.nextSubmitted(r.priority)
-	if it == nil || it == only || only == nil && it.Body.owner() == r {
-		return it
-	}
-	w.core.inject(it)
-	return nil
-}
-
-// isNext reports whether the item that was submitted first is probably one of r: there is no other, or r is the only
-// run in progress, and no future is.
-func (ex *executor) isNext(r *Run) bool {
-	if ex.injector.of(r.priority).IsEmpty() {
-		return false
-	}
-	if ex.injector.len() == 1 {
-		return true
-	}
-	ex.mu.Lock()
-	defer ex.mu.Unlock()
-	return ex.isOnly(r)
+	return g.stayed()
 }

@@ -60,7 +60,7 @@ func (k *keptRun) leave() {
 	if !k.run.renew() {
 		s.run = nil
 	}
-	if k.scope.memo.Load() != 0 { // so that no guest of a scope is quiet, see protocol/guests.md
+	if k.scope.memo.Load() != 0 { // so that guests of a scope are quiet in crowds only, see protocol/guests.md
 		k.scope.memo.Store(0)
 	}
 	s.taken.Store(0)

@@ -51,7 +51,7 @@ func (f *forks) publish() {
 		return
 	}
 	// D1(publish): as D1(push).
-	if w.search.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	if w.search.thieves.Load() == 0 {
 		w.wakeForPushed()
 	}
 }
@@ -66,7 +66,7 @@ func (f *forks) pushFork(next *fork) {
 	}
 	w.lane.PushDirect(&next.Item)
 	// D1(publish): as D1(push).
-	if w.search.thieves.Load() == 0 && w.core.anyoneAsleep() {
+	if w.search.thieves.Load() == 0 {
 		w.wakeForPushed()
 	}
 }

@@ -3,13 +3,12 @@ package executor
 import (
 	"time"
 
-	"github.com/magpie-go/magpie/internal/pad"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
-// A quiet guest wakes no worker for the items that it pushes, and runs them itself. Where a run takes ten microseconds,
-// to wake a thread takes as long as the thread could save. Only a run that was quick before has a quiet guest, see
-// tempo.
+// A quiet guest wakes no worker for the items that it pushes, and runs them itself: its lane is hushed, and workers
+// that look for work pass it by. Where a run takes ten microseconds, to wake a thread takes as long as the thread could
+// save. Only a run that was quick before has a quiet guest, see tempo, or one that begins in a crowd, see returns.
 //
 // This time the run may be slow all the same. So the guest ceases to be quiet when one of its tasks blocks or waits, and
 // after callerSpan. A task may also wait in a way that the executor does not see, for one that the guest has pushed.
@@ -20,36 +19,37 @@ import (
 
 // quiets is the clock of an executor's quiet guests.
 type quiets struct {
-	hushes   []hush         // by worker
 	state    xatomic.Uint32 // clockIdle, clockTicking or clockNeeded
 	clock    quietClock
-	unneeded int // ticks since a guest needed one; of tick only
+	unneeded int      // ticks since a guest needed one; of tick only
+	seen     []uint32 // by worker, HushedBy of its lane at the last tick; of tick only
 
 	ticked []func(*executor) // show what is withheld; constant
-}
-
-// A hush is what the clock sees of a worker's guests.
-type hush struct {
-	pushed xatomic.Uint64 // the number of the quiet guest, if it has pushed an item and nobody was woken for it; else 0
-	seen   uint64         // pushed at the last tick; of tick only
-	_      pad.Line
 }
 
 // States of the clock.
 const (
 	clockIdle    = iota // it is not set
-	clockTicking        // no guest has pushed in silence since the last tick
+	clockTicking        // no guest has hushed its lane since the last tick
 	clockNeeded
 )
 
-// notePush notes that the guest of w has pushed an item and woken nobody.
+// inCrowd is set in the number with which a guest has hushed its lane in a crowd.
+const inCrowd = 1
+
+// notePush notes that the guest of w has pushed an item and woken nobody, or will.
 //
-// D6(withhold): set pushed, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded
-// looks at pushed after that, and a clock that it has found clockIdle it sets.
+// D6(withhold): hush the lane, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded
+// looks at the lane after that, and a clock that it has found clockIdle it sets.
 func (q *quiets) notePush(w *Worker) {
 	if g := guestOf(w); !g.pushed {
 		g.pushed = true
-		q.hushes[w.id].pushed.Store(g.number(w))
+		by := g.number(w) << 1
+		if g.crowded {
+			executorOf(w.core).guests.returns.crowded.Add(1) // first: makeUp looks at it before it looks at the lane
+			by |= inCrowd
+		}
+		w.lane.Hush(by)
 	}
 	q.need(executorOf(w.core))
 }
@@ -61,18 +61,21 @@ func (q *quiets) need(ex *executor) {
 	}
 }
 
-// forgetPush undoes notePush, if the guest of w has called it.
-func (q *quiets) forgetPush(w *Worker) {
-	if guestOf(w).pushed {
-		guestOf(w).pushed = false
-		q.hushes[w.id].pushed.Store(0)
+// forgetPush undoes notePush, if the guest has called it.
+func (g *guest) forgetPush() {
+	if g.pushed {
+		g.pushed = false
+		g.w.lane.Hush(0)
+		if g.crowded {
+			executorOf(g.w.core).guests.returns.crowded.Add(-1)
+		}
 	}
 }
 
 // tick wakes a worker for each guest that was quiet at the last tick and is quiet now. It reports whether the clock is
 // to tick again.
 //
-// D6(tick): reset state, then look at pushed. With the look first, it could miss a guest that has found clockNeeded,
+// D6(tick): reset state, then look at the lanes. With the look first, it could miss a guest that has found clockNeeded,
 // and stop.
 func (ex *executor) tick() (again bool) {
 	q := &ex.guests.quiets
@@ -84,48 +87,39 @@ func (ex *executor) tick() (again bool) {
 	for _, show := range q.ticked {
 		show(ex)
 	}
-	for i := range q.hushes {
-		s := &q.hushes[i]
-		pushed := s.pushed.Load()
-		// D1(tick): have the guest speak at its next push, then look for a thief, as it has not. The item was in the
-		// lane before s.pushed was set.
-		if pushed != 0 && pushed == s.seen && ex.roster[i].lane.Ask() && ex.policy.Thieves().Load() == 0 &&
-			s.pushed.CompareAndSwap(pushed, 0) {
-			ex.policy.Shown()
+	for i := range q.seen {
+		by := ex.roster[i].lane.HushedBy()
+		if by != 0 && by == q.seen[i] {
+			ex.unhush(ex.roster[i], by)
 		}
-		s.seen = pushed
+		q.seen[i] = by
 	}
 	return true
 }
 
-// keepQuiet reports whether the guest of w wakes nobody for an item that it has pushed.
+// unhush ends the hush of w's lane by that number, and wakes a worker for what is in the lane.
+//
+// D1(tick): end the hush, so that the guest speaks at its next push, then look for a thief, as the guest has not.
+func (ex *executor) unhush(w *Worker, by uint32) {
+	if w.lane.Unhush(by) && ex.policy.Thieves().Load() == 0 && w.lane.Ask() {
+		ex.policy.Shown()
+	}
+}
+
+// keepQuiet reports whether the guest wakes nobody for an item that it has pushed.
 func (g *guest) keepQuiet() bool {
 	w := g.w
 	g.matters = true
 	if !g.quiet {
 		return false
 	}
-	q := &executorOf(w.core).guests.quiets
-	// If pushed is 0 again, the clock has woken a worker.
-	if w.core.sleepingHelpers.Load() > 0 || g.pushed && q.hushes[w.id].pushed.Load() == 0 {
+	// If the lane is no longer hushed, the clock has woken a worker.
+	if w.core.sleepingHelpers.Load() > 0 || g.pushed && w.lane.HushedBy() == 0 {
 		g.speak()
 		return false
 	}
-	q.notePush(w)
+	executorOf(w.core).guests.quiets.notePush(w)
 	return true
-}
-
-func (g *guests) attachTo(on *attachments) {
-	if g != nil {
-		on.withheld.add(func(w *Worker) { guestOf(w).speak() })
-		on.quiet = append(on.quiet, func(w *Worker) bool { return guestOf(w).run != nil && guestOf(w).keepQuiet() })
-		on.offered = append(on.offered, func(r *JobRun, first *Item) bool {
-			return executorOf(r.core).runAsGuest(r, first)
-		})
-		on.awaited = append(on.awaited, func(end ending, r *Run, only *Item) {
-			executorOf(r.core).helpFromOutside(end, r, only)
-		})
-	}
 }
 
 // speak ends the quiet of the worker's guest, if it has one, and wakes a worker for what it has pushed meanwhile. What
@@ -143,7 +137,7 @@ func (g *guest) speak() {
 	if !g.pushed {
 		return
 	}
-	executorOf(w.core).guests.quiets.forgetPush(w)
+	g.forgetPush()
 	// D1(push), later: the items are in the lane since before.
 	if w.search.thieves.Load() == 0 && w.lane.Ask() {
 		w.wakeFor(nil)
@@ -153,7 +147,9 @@ func (g *guest) speak() {
 // A trial is a run that a caller begins as a guest, or as a group, as tempo sees it.
 type trial struct {
 	since   int64 // nanotime when the guest came, or the first function
+	stay    int64 // how long the guest stayed; 0 of a group, and while it is not known
 	quietly bool  // the guest was quiet when it came, or the group withheld its functions
+	crowded bool  // the guest was quiet because of a crowd
 	matters bool  // the guest has woken a worker, or would have if it were not quiet
 }
 

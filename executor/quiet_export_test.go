@@ -18,11 +18,38 @@ func (b *Body) Tempo() (quiet, loud, count int64) { return tempo{&b.memo}.load()
 // StopQuietClock keeps the clock of quiet guests from being set.
 func (ex *Executor) StopQuietClock() { ex.guests.quiets.state.Store(clockNeeded) }
 
+// TickQuietClock has the clock of quiet guests tick, which is stopped.
+func (ex *Executor) TickQuietClock() { ex.tick() }
+
 // AdmitCallers lets callers take part again that were kept away, because earlier ones have stayed too long.
 func (ex *Executor) AdmitCallers() {
 	ex.guests.late.Store(0)
 	ex.guests.barred.Store(0)
 }
+
+// Hushed returns how many lanes thieves pass by.
+func (ex *Executor) Hushed() (n int) {
+	for _, w := range ex.workers() {
+		if w.lane.HushedBy() != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Waiting returns how many callers have found no place.
+func (ex *Executor) Waiting() int { return int(ex.guests.returns.waiting.Load()) }
+
+// ExpectedCallers returns how many callers of ex are expected back.
+func (ex *Executor) ExpectedCallers() int { return ex.guests.returns.expected(ex.guests.now()) }
+
+// Returns are returns that tests ask, without an executor.
+type Returns struct{ e returns }
+
+func (r *Returns) Left(now time.Duration)         { r.e.left(int64(now)) }
+func (r *Returns) Came(now time.Duration)         { r.e.came(int64(now)) }
+func (r *Returns) Expected(now time.Duration) int { return r.e.expected(int64(now)) }
+func (r *Returns) AreLong(now time.Duration) bool { return r.e.areLong(int64(now)) }
 
 // A Tempo is a tempo that tests ask.
 type Tempo struct{ word xatomic.Uint64 }

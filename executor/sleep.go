@@ -144,7 +144,7 @@ func (ex *core) anyItem() bool {
 		return true
 	}
 	for _, w := range ex.workers() {
-		if w.lane.Ask() {
+		if w.lane.HushedBy() == 0 && w.lane.Ask() {
 			return true
 		}
 	}
@@ -167,7 +167,7 @@ func (w *Worker) wakeFor(r *Run) {
 
 // wakeForPushed wakes a worker for what the item being run has pushed, unless a feature keeps quiet about it.
 func (w *Worker) wakeForPushed() {
-	if !w.core.attached.quiet.any(w) {
+	if w.core.anyoneAsleep() && !w.core.attached.quiet.any(w) {
 		w.wakeFor(w.body.owner())
 	}
 }

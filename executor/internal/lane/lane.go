@@ -46,6 +46,8 @@ type Lane[T any] struct {
 	slack xatomic.Uintptr
 	// begged is 1 if a thief has found nothing and may sleep, see begs. Thieves set it, and the owner clears it.
 	begged xatomic.Uint32
+	// hushed is not 0 while thieves are to pass the lane by, see Hush. The owner sets it, and any thread sets it to 0.
+	hushed xatomic.Uint32
 	_      pad.Line
 }
 
@@ -262,6 +264,16 @@ func (l *Lane[T]) Ask() bool {
 	}
 	return false
 }
+
+// Hush has workers that look for work pass the lane by, until it is called with 0, or [Lane.Unhush]. by is a number of
+// the owner's. It changes nothing for Steal, Ask and IsEmpty. Owner only.
+func (l *Lane[T]) Hush(by uint32) { l.hushed.Store(by) }
+
+// Unhush ends what Hush has begun with that number, which is not 0. It reports whether it did. Any thread.
+func (l *Lane[T]) Unhush(by uint32) bool { return l.hushed.CompareAndSwap(by, 0) }
+
+// HushedBy returns the number that Hush was called with, or 0 if thieves need not pass the lane by. Any thread.
+func (l *Lane[T]) HushedBy() uint32 { return l.hushed.Load() }
 
 // Len returns about how many items thieves see. Any thread.
 func (l *Lane[T]) Len() int {
