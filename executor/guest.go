@@ -55,7 +55,7 @@ type guest struct {
 	run *Run    // that the guest works for, or that of all futures; nil if the worker has no guest
 	trial
 	quiet  bool   // it wakes nobody for what it pushes
-	pushed bool   // it has pushed an item in silence
+	hushed bool   // its lane was hushed, and may not be any more
 	begun  uint64 // the number of tasks when it came: counts.items without counts.overhead
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
@@ -243,6 +243,7 @@ func (g *guest) seat(r *Run, caller context.Context) {
 	w := g.w
 	g.run, g.caller, g.leaves = r, caller, false
 	g.begin(w)
+	executorOf(w.core).guests.returns.came(g.since)
 	g.labels, g.inner = w.labels, w.inner
 	w.labels = labels{} // none are set: the goroutine keeps those of the caller
 	w.inner = innerLoop{run: runGuest}
@@ -260,7 +261,7 @@ func (g *guest) unseat() {
 		w.inject(it)
 	}
 	w.lane.NoteEmpty()
-	g.forgetPush()
+	g.endHush()
 	left := ex.guests.note(g.trial)
 	w.publishCounts()
 	w.setState(WorkerParked)
@@ -346,7 +347,7 @@ func (g *guest) stayOn() bool {
 	}
 	if g.quiet && g.crowded {
 		if crowd, _ := ex.isCrowd(ex.guests.now()); crowd {
-			g.look = g.w.counts.items + 16*pollInterval // isCrowd looks at each worker
+			g.look = g.w.counts.items + crowdPolls*pollInterval
 			return true
 		}
 	}

@@ -27,8 +27,8 @@ const (
 	// while its task waits for that item, waits for one to two ticks.
 	quietTick = 5 * time.Millisecond
 
-	// keepSpan is how long at least the place of a caller that has left after more than callerSpan is kept for it, and
-	// half of how long at most. With two clients that were back after 50 µs as a rule, less than half of that span left
+	// keepSpan is how long at least a caller that has left after more than callerSpan is expected back, and half of how
+	// long at most. With two clients that were back after 50 µs as a rule, less than half of that span left
 	// 13 % of their runs without a place, and twice the span no fewer than this one (Xeon, 2026-11-30).
 	keepSpan = 500 * time.Microsecond
 
@@ -156,22 +156,22 @@ func (e *returns) mayKeep(now int64) bool {
 	return kept == 0 || now-kept < int64(quietTick)
 }
 
-// A returnClock calls giveUp some time after it was set: for keepSpan it waits for callers to come back. They set it
-// often, and a timer has a lock. So one that was set just before is left as it is.
+// A returnClock calls noReturn when keepSpan has passed since it was set. While it is set, others need not set it.
 type returnClock struct {
+	isSet xatomic.Bool
 	timer *time.Timer
-	last  xatomic.Int64 // when the timer was set
 }
 
 func (c *returnClock) init(ex *executor) {
-	c.timer = time.AfterFunc(math.MaxInt64, ex.giveUp)
+	c.timer = time.AfterFunc(math.MaxInt64, func() {
+		c.isSet.Store(false)
+		ex.noReturn()
+	})
 	c.timer.Stop()
 }
 
-// set has the clock go off, and not before three quarters of keepSpan have passed.
-func (c *returnClock) set(now int64) {
-	if now-c.last.Load() >= int64(keepSpan)/4 {
-		c.last.Store(now)
+func (c *returnClock) set() {
+	if c.isSet.CompareAndSwap(false, true) {
 		c.timer.Reset(keepSpan)
 	}
 }

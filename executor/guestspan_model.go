@@ -53,11 +53,11 @@ const longSlots = 1
 // mayKeep puts off every other wake-up.
 func (e *returns) mayKeep(int64) bool { return e.kept.CompareAndSwap(0, 1) }
 
-// A returnClock is a word that a thread of the program awaits: it calls giveUp.
+// A returnClock is a word that a thread of the program awaits: it calls noReturn.
 type returnClock struct {
 	isSet xatomic.Bool
 	runs  bool // the program has such a thread
 }
 
 func (c *returnClock) init(*executor) {}
-func (c *returnClock) set(int64)      { c.isSet.Store(true) }
+func (c *returnClock) set()           { c.isSet.Store(true) }

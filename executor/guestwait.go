@@ -51,7 +51,9 @@ func (ex *executor) waitForOthers(r *JobRun, first *Item) bool {
 		e.left(now)
 	}
 	e.waiting.Add(-1)
-	e.clock.set(now) // after both: the crowd may be over
+	if e.word.Load() != 0 {
+		e.clock.set() // after both: the crowd may be over
+	}
 	return true
 }
 

@@ -37,16 +37,16 @@ const (
 // inCrowd is set in the number with which a guest has hushed its lane in a crowd.
 const inCrowd = 1
 
-// notePush notes that the guest of w has pushed an item and woken nobody, or will.
+// hush hushes the lane of w, whose guest has pushed an item and woken nobody, or will.
 //
 // D6(withhold): hush the lane, then look at state. Pairs with D6(tick). A clock that this guest has found clockNeeded
 // looks at the lane after that, and a clock that it has found clockIdle it sets.
-func (q *quiets) notePush(w *Worker) {
-	if g := guestOf(w); !g.pushed {
-		g.pushed = true
+func (q *quiets) hush(w *Worker) {
+	if g := guestOf(w); !g.hushed {
+		g.hushed = true
 		by := g.number(w) << 1
 		if g.crowded {
-			executorOf(w.core).guests.returns.crowded.Add(1) // first: makeUp looks at it before it looks at the lane
+			executorOf(w.core).guests.returns.crowded.Add(1) // first: endCrowd looks at it before it looks at the lane
 			by |= inCrowd
 		}
 		w.lane.Hush(by)
@@ -61,10 +61,10 @@ func (q *quiets) need(ex *executor) {
 	}
 }
 
-// forgetPush undoes notePush, if the guest has called it.
-func (g *guest) forgetPush() {
-	if g.pushed {
-		g.pushed = false
+// endHush undoes hush, if the guest has called it.
+func (g *guest) endHush() {
+	if g.hushed {
+		g.hushed = false
 		g.w.lane.Hush(0)
 		if g.crowded {
 			executorOf(g.w.core).guests.returns.crowded.Add(-1)
@@ -114,11 +114,11 @@ func (g *guest) keepQuiet() bool {
 		return false
 	}
 	// If the lane is no longer hushed, the clock has woken a worker.
-	if w.core.sleepingHelpers.Load() > 0 || g.pushed && w.lane.HushedBy() == 0 {
+	if w.core.sleepingHelpers.Load() > 0 || g.hushed && w.lane.HushedBy() == 0 {
 		g.speak()
 		return false
 	}
-	executorOf(w.core).guests.quiets.notePush(w)
+	executorOf(w.core).guests.quiets.hush(w)
 	return true
 }
 
@@ -134,10 +134,10 @@ func (g *guest) speak() {
 		return
 	}
 	g.quiet = false
-	if !g.pushed {
+	if !g.hushed {
 		return
 	}
-	g.forgetPush()
+	g.endHush()
 	// D1(push), later: the items are in the lane since before.
 	if w.search.thieves.Load() == 0 && w.lane.Ask() {
 		w.wakeFor(nil)

@@ -27,15 +27,16 @@ func (ex *Executor) AdmitCallers() {
 	ex.guests.barred.Store(0)
 }
 
-// Hushed returns how many lanes thieves pass by.
-func (ex *Executor) Hushed() (n int) {
-	for _, w := range ex.workers() {
-		if w.lane.HushedBy() != 0 {
-			n++
-		}
+// Hushed returns 1 if thieves pass by the lane of that worker, and otherwise 0.
+func (ex *Executor) Hushed(worker int) int {
+	if ex.roster[worker].lane.HushedBy() != 0 {
+		return 1
 	}
-	return n
+	return 0
 }
+
+// SetReturnClock sets the clock of callers that are expected back.
+func (ex *Executor) SetReturnClock() { ex.guests.returns.clock.set() }
 
 // Waiting returns how many callers have found no place.
 func (ex *Executor) Waiting() int { return int(ex.guests.returns.waiting.Load()) }

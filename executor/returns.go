@@ -9,8 +9,8 @@ import "github.com/magpie-go/magpie/internal/xatomic"
 //
 // So callers are a crowd if there are as many as workers: in their places, waiting for one, or expected back. A guest
 // that comes in a crowd is quiet, and its lane is hushed from the beginning. The place of a caller that leaves a crowd
-// after a long run is kept for it, for keepSpan: nobody is woken for what lies in lanes. A thread that is awake finds
-// nothing in the lanes of guests, and goes to sleep.
+// after a long run is kept for it, for keepSpan to twice that: nobody is woken for what lies in lanes. A thread that is
+// awake finds nothing in the lanes of guests, and goes to sleep.
 //
 // Only callers that stay can be a crowd, see BusyCallers.
 
@@ -24,9 +24,9 @@ type returns struct {
 	clock returnClock
 }
 
-// An expectation says how many callers have left in the slot of time in which the last one has left, and in the slot
-// before, and are expected back. So each is expected for one slot to two, whatever others do. The lowest 8 bits are the
-// number of the slot, the next 8 that of the slot before, and the others the slot. Before the first it is 0.
+// An expectation counts the callers that have left in a slot of time, and in the slot before, and are expected back.
+// So each is expected for one slot to two, whatever others do. The lowest 8 bits are the count of the slot, the next 8
+// that of the slot before, and the others are the number of the slot. Before the first caller leaves, all are 0.
 type expectation uint64
 
 const (
@@ -36,21 +36,19 @@ const (
 
 func (x expectation) slot() int64 { return int64(x >> slotShift) }
 
-// at returns the numbers of the slot of now, and of the slot before. A slot that another thread is ahead by counts as
-// that of now.
+// at returns the counts of the slot of now, and of the slot before. If other threads are in a later slot, that counts.
 func (x expectation) at(now int64) (this, before uint64) {
 	this, before = uint64(x&mostThere), uint64(x>>8&mostThere)
-	switch timeSlot(now) - x.slot() {
-	case 1:
-		return 0, this
-	default:
-		return 0, 0
-	case 0, -1:
+	switch late := timeSlot(now) - x.slot(); {
+	case late <= 0:
 		return this, before
+	case late == 1:
+		return 0, this
 	}
+	return 0, 0
 }
 
-// with returns x for those numbers of the slot of now, and of the slot before.
+// with returns x with such counts for the slot of now, and for the slot before.
 func (x expectation) with(now int64, this, before uint64) expectation {
 	return expectation(max(timeSlot(now), x.slot()))<<slotShift | expectation(before<<8|this)
 }
@@ -68,7 +66,8 @@ func (e *returns) left(now int64) {
 }
 
 // came notes that a caller has come: if any is expected, one of those that left last. Otherwise those that have left
-// before, and do not come back, would be expected as long as others do.
+// before, and do not come back, would be expected as long as others do. A caller with short runs counts too: it does
+// not say which it is.
 func (e *returns) came(now int64) {
 	for {
 		word := e.word.Load()
@@ -94,8 +93,8 @@ func (e *returns) expected(now int64) int {
 	return int(this + before)
 }
 
-// areLong reports whether a caller has left lately after a long run. Where all runs are short there is no crowd, and no
-// caller need look for one.
+// areLong reports whether a caller has left lately after a long run or wait. Where all runs are short there is no
+// crowd, and no caller need look for one.
 func (e *returns) areLong(now int64) bool {
 	word := e.word.Load()
 	return word != 0 && timeSlot(now)-expectation(word).slot() < longSlots
@@ -126,32 +125,30 @@ func (ex *executor) isCrowd(now int64) (crowd, expects bool) {
 // joinCrowd is called when the guest has come. It makes the guest quiet if callers are a crowd.
 func (g *guest) joinCrowd() {
 	ex := executorOf(g.w.core)
-	e := &ex.guests.returns
-	if e.word.Load() == 0 {
-		return
-	}
-	e.came(g.since)
 	crowd, expects := ex.isCrowd(g.since)
 	if !crowd || !g.w.lane.IsDirect() {
 		return
 	}
 	g.quiet, g.crowded = true, true
-	ex.guests.quiets.notePush(g.w)
+	ex.guests.quiets.hush(g.w)
 	if expects {
-		e.clock.set(g.since)
+		ex.guests.returns.clock.set()
 	}
 }
+
+// crowdPolls is after how many polls a guest of a crowd asks again whether there is one: it looks at each worker.
+const crowdPolls = 16
 
 // putsOff is called when a guest has left. It reports whether the wake-ups that its worker has missed for what lies in
 // lanes are put off, since callers are a crowd. If they are none, it ends the quiet of guests that came in one.
 //
-// D6(keep): return the worker, then set the clock. Pairs with D6(giveUp). Callers that leave one after the other put
+// D6(keep): return the worker, then set the clock. Pairs with D6(noReturn). Callers that leave one after the other put
 // wake-ups off for quietTick at most.
 func (ex *executor) putsOff(now int64) bool {
 	e := &ex.guests.returns
 	crowd, expects := ex.isCrowd(now)
 	if expects {
-		e.clock.set(now)
+		e.clock.set()
 		if e.mayKeep(now) && ex.injector.isEmpty() {
 			return true
 		}
@@ -165,11 +162,11 @@ func (ex *executor) putsOff(now int64) bool {
 	return false
 }
 
-// giveUp is called by the clock, and makes up for wake-ups that were put off, unless a caller is still expected back.
+// noReturn is called by the clock, and makes up for wake-ups that were put off, unless a caller is still expected back.
 //
-// D6(giveUp): the clock is no longer set, then look for items. Pairs with D6(keep). If no worker sleeps by now, each
+// D6(noReturn): the clock is no longer set, then look for items. Pairs with D6(keep). If no worker sleeps by now, each
 // that works makes up for the wake-ups: as a guest when it leaves, as a thread when it looks for work.
-func (ex *executor) giveUp() {
+func (ex *executor) noReturn() {
 	if ex.stop.Load() {
 		return
 	}
@@ -177,7 +174,7 @@ func (ex *executor) giveUp() {
 	crowd, expects := ex.isCrowd(now)
 	switch {
 	case expects:
-		ex.guests.returns.clock.set(now)
+		ex.guests.returns.clock.set()
 	case !crowd:
 		ex.guests.returns.kept.Store(0)
 		ex.endCrowd()
@@ -192,8 +189,7 @@ func (ex *executor) endCrowd() {
 	if ex.guests.returns.crowded.Load() == 0 {
 		return
 	}
-	for i := range ex.guests.quiets.seen {
-		w := ex.roster[i]
+	for _, w := range ex.roster[:ex.cfg.Workers] {
 		if by := w.lane.HushedBy(); by&inCrowd != 0 {
 			ex.unhush(w, by)
 		}

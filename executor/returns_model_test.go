@@ -32,12 +32,12 @@ func onCrowded(t *testing.T, program func(ex *Executor)) {
 					return
 				}
 				e.word.Store(nobodyBack)
-				ex.giveUp()
+				ex.noReturn()
 			}
 		})
 		withClock(ex, func() { program(ex) })
 		over.Store(true)
-		e.clock.set(0)
+		e.clock.set()
 		join()
 		model.Assert(e.crowded.Load() == 0 && e.waiting.Load() == 0, "callers are left in the crowd")
 		stop(ex)
