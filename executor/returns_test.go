@@ -69,14 +69,9 @@ func TestReturnsOfOthers(t *testing.T) {
 	}
 }
 
-func spinFor(d time.Duration) {
-	for begin := time.Now(); time.Since(begin) < d; {
-	}
-}
-
 // longRun is a run after which the caller is expected back.
 func longRun(ctx context.Context, ex *executor.Executor) error {
-	return ex.Run(ctx, one(func(context.Context) error { spinFor(200 * time.Microsecond); return nil }))
+	return ex.Run(ctx, one(func(context.Context) error { spend(200 * time.Microsecond); return nil }))
 }
 
 // TestCrowdKeepsPlaces: two callers have both places, and one leaves. Nobody is woken for its place, though an item of
@@ -131,7 +126,7 @@ func comeAndStay(t *testing.T, ex *executor.Executor, wg *sync.WaitGroup) (leave
 			for !leaves.Load() {
 				runtime.Gosched()
 			}
-			spinFor(200 * time.Microsecond)
+			spend(200 * time.Microsecond)
 			return nil
 		})); err != nil {
 			t.Error(err)
@@ -251,7 +246,7 @@ func TestFuturesOfOneCaller(t *testing.T) {
 	within(t, ex, func() {
 		for range 50 {
 			f := executor.Async(t.Context(), ex, func(context.Context) (int, error) {
-				spinFor(120 * time.Microsecond)
+				spend(120 * time.Microsecond)
 				return 1, nil
 			})
 			_, err := f.Wait()
