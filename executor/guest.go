@@ -25,12 +25,13 @@ import (
 
 // guests says whether callers may be guests.
 type guests struct {
-	host    policy.Hosting
-	stays   bool          // BusyCallers: guests do not leave before they find nothing to do; constant
-	barred  xatomic.Int64 // no guest is received before this time, of nanotime
-	late    xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
-	quiets  quiets
-	returns returns
+	host     policy.Hosting
+	stays    bool          // BusyCallers: guests do not leave before they find nothing to do; constant
+	reserves bool          // the executor has Ps in reserve; constant
+	barred   xatomic.Int64 // no guest is received before this time, of nanotime
+	late     xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
+	quiets   quiets
+	returns  returns
 }
 
 // newGuests returns nil if callers do not take part.
@@ -39,9 +40,10 @@ func newGuests(cfg *settings, inline *inline, p policy.Policy) *guests {
 		return nil
 	}
 	return &guests{
-		host:   p.(policy.Hosting),
-		stays:  cfg.Callers == BusyCallers,
-		quiets: quiets{seen: make([]uint32, cfg.Workers)}, // only configured workers have guests
+		host:     p.(policy.Hosting),
+		stays:    cfg.Callers == BusyCallers,
+		reserves: !cfg.Host.KeepGOMAXPROCS,
+		quiets:   quiets{seen: make([]uint32, cfg.Workers)}, // only configured workers have guests
 	}
 }
 

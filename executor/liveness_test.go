@@ -196,7 +196,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		rounds := testkit.Scale(2500)
 		for i := range rounds {
 			require.NoError(t, ex.Run(t.Context(), g))
-			pause(time.Duration(rng.IntN(300)) * time.Microsecond)
+			spend(time.Duration(rng.IntN(300)) * time.Microsecond)
 			if i%32 == 0 {
 				comesToRest(t, ex)
 			}
@@ -204,12 +204,6 @@ func TestNoWakeUpIsLost(t *testing.T) {
 		require.EqualValues(t, rounds, ran.Load())
 		require.Positive(t, ex.Stats().Total.Parks, "no worker ever slept: nothing was tested")
 	})
-}
-
-// pause passes time without leaving the thread, which time.Sleep would for far longer.
-func pause(d time.Duration) {
-	for start := time.Now(); time.Since(start) < d; {
-	}
 }
 
 // One worker pushes items now and then, from inside a long task. Each must be run by another worker meanwhile.
@@ -231,7 +225,7 @@ func TestPushWakesASleeper(t *testing.T) {
 					return nil
 				})
 				eventually(ran.Load)
-				pause(time.Duration(rng.IntN(200)) * time.Microsecond)
+				spend(time.Duration(rng.IntN(200)) * time.Microsecond)
 			}
 			return nil
 		}
@@ -259,7 +253,7 @@ func TestWakingSpreads(t *testing.T) {
 				return nil
 			}
 			require.NoError(t, ex.Run(t.Context(), l))
-			pause(time.Duration(rng.IntN(300)) * time.Microsecond)
+			spend(time.Duration(rng.IntN(300)) * time.Microsecond)
 		}
 		comesToRest(t, ex)
 	})

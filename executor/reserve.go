@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 // Such callers and the workers hand runs and their ends to each other all the time, and a goroutine that is woken waits
 // for a P: a worker that has fallen asleep keeps its own for a while. Where eight clients' requests called loops of a
 // millisecond, there were 1460 answers a second with three Ps more, and 1330 with one more (the same machine and day).
+// While callers run all items themselves, in the workers' places, they need no Ps but their own.
 //
 // It keeps them then: each change stops the world, and the runtime (Go 1.26) calls the cleanups that a P has found only
 // once there are as many Ps again.
@@ -49,8 +51,9 @@ type stint struct {
 // few Ps are better, and short beside the life of a service. Arbitrary.
 var longStint = 100 * time.Millisecond // a test changes it before New
 
-// A look at which several callers' runs are in progress adds crowded to reserve.crowd, and another takes one away. At
-// crowdLimit the executor reserves all Ps: once there were several at more than a quarter of the looks. Arbitrary.
+// A look at which several callers' runs are in progress, and a worker is awake, adds crowded to reserve.crowd, and
+// another takes one away. At crowdLimit the executor reserves all Ps: once that was so at more than a quarter of the
+// looks. Arbitrary.
 const (
 	crowded    = 3
 	crowdLimit = 12
@@ -80,9 +83,9 @@ func (r *reserve) look(ex *executor, now time.Time) {
 	}
 }
 
-// isCrowded looks whether several callers' runs are in progress, and reports whether they were at many looks.
+// isCrowded looks whether several callers use the executor and its workers, and reports whether they did at many looks.
 func (r *reserve) isCrowded(ex *executor) bool {
-	if ex.hasSeveralCallers() {
+	if slices.ContainsFunc(ex.workers(), isAwake) && ex.hasSeveralCallers() {
 		r.crowd += crowded
 	} else {
 		r.crowd = max(0, r.crowd-1)
@@ -119,7 +122,7 @@ func (r *reserve) isAnyStintLong(ex *executor, now time.Time) bool {
 		s := &r.stints[i]
 		parks := w.seen.snapshot().Parks
 		switch {
-		case doing(w) < stalls.Looking || w.thread.isLent():
+		case !isAwake(w):
 			*s = stint{}
 		case s.since.IsZero() || s.parks != parks:
 			*s = stint{now, parks}
@@ -129,6 +132,9 @@ func (r *reserve) isAnyStintLong(ex *executor, now time.Time) bool {
 	}
 	return false
 }
+
+// isAwake reports whether the worker is awake on its own thread.
+func isAwake(w *Worker) bool { return doing(w) >= stalls.Looking && !w.thread.isLent() }
 
 func (r *reserve) takeRest() {
 	r.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -179,6 +180,28 @@ func TestCrowd(t *testing.T) {
 		require.NoError(t, first.Wait())
 		require.NoError(t, second.Wait())
 	}
+}
+
+// TestCrowdOfCallersAlone: several callers that have all workers' places need no more Ps.
+func TestCrowdOfCallersAlone(t *testing.T) {
+	const workers = 2
+	ex := newExecutor(t, executor.Config{Workers: workers, Callers: executor.BusyCallers})
+	look, now := ex.Looks(), time.Now()
+	within(t, ex, func() {
+		comesToRest(t, ex)
+		var wg sync.WaitGroup
+		var leaves [workers]func()
+		for i := range leaves {
+			leaves[i] = comeAndStay(t, ex, &wg)
+		}
+		for range 2 * executor.CrowdLimit {
+			require.False(t, look(now))
+		}
+		for _, leave := range leaves {
+			leave()
+		}
+		wg.Wait()
+	})
 }
 
 // TestCrowdAtTimes: several callers at less than a quarter of the looks are not found.

@@ -18,7 +18,7 @@ type Options struct {
 
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it until Close: by a third of its number of
 	// workers, rounded up, and by that number besides once a worker has been awake for some 0.1 to 0.4 s on end, or
-	// several callers have had runs in progress at once for a while. So busy workers leave goroutines a P at least, and
+	// several callers have used awake workers at once for a while. So busy workers leave goroutines a P at least, and
 	// from then on all that they would have without the executor. The third is then for the garbage collector, which
 	// takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of the workers. An
 	// executor without spare workers, and one with Threads.OnlyBlocking or Experiment.Verbatim, takes all at once.
