@@ -45,6 +45,21 @@ func TestModelGuest(t *testing.T) {
 	})
 }
 
+// TestModelGuestChooses: a guest borrows both workers and returns one, while a run comes that its task waits for in a way
+// that the executor does not see. The worker that it returns runs that (D1(return)).
+func TestModelGuestChooses(t *testing.T) {
+	onEachReceiving(t, []int{2}, func(ex *Executor) {
+		var done xatomic.Bool
+		other := newJob(func(*Worker) { done.Store(true) })
+		var r *Run
+		join := model.Go(func() { r = ex.Start(context.Background(), other) })
+		runJob(ex, func(*job, *Worker) { done.Await() })
+		join()
+		other.ended(r.Wait())
+		stop(ex)
+	})
+}
+
 // TestModelGuestStarts: the item of a run that nobody waits for comes while the guest is there.
 func TestModelGuestStarts(t *testing.T) {
 	onEachReceiving(t, []int{1}, func(ex *Executor) {

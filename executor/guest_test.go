@@ -286,3 +286,49 @@ func BenchmarkRunFromOutside(b *testing.B) {
 		})
 	}
 }
+
+// TestCallerTakesColdPlace: a caller takes the place of the worker whose thread has slept for longest, though others have
+// gone to sleep after the last caller left. The one that was the last to do so is woken first.
+func TestCallerTakesColdPlace(t *testing.T) {
+	for _, workers := range []int{2, 3, 4} {
+		ex := newExecutor(t, executor.Config{Workers: workers, Spares: -1, Callers: executor.BusyCallers})
+		within(t, ex, func() {
+			comesToRest(t, ex)
+			cold, woken := wakeOthers(t, ex)
+			for range testkit.Scale(20) {
+				last := woken[workers-2]
+				var place int
+				place, woken = wakeOthers(t, ex)
+				require.Equal(t, cold, place)
+				require.Equal(t, last, woken[0])
+			}
+		})
+	}
+}
+
+// wakeOthers has a caller, whose place it returns, wake all other workers. They go to sleep after it has left, in the
+// order in which they were woken, in which they are returned.
+func wakeOthers(t *testing.T, ex *executor.Executor) (place int, woken []int) {
+	var ends []func()
+	require.NoError(t, ex.Run(t.Context(), executor.NewJob("caller", func(s *executor.Scope) error {
+		place = s.WorkerIndex()
+		for range ex.Workers() - 1 {
+			var begun atomic.Bool
+			leaves := make(chan struct{})
+			r := ex.Start(context.Background(), one(func(context.Context) error {
+				woken = append(woken, ex.WorkerIndex())
+				begun.Store(true)
+				<-leaves
+				return nil
+			}))
+			eventually(begun.Load)
+			ends = append(ends, func() { close(leaves); require.NoError(t, r.Wait()) })
+		}
+		return nil
+	})))
+	for i, end := range ends {
+		end()
+		eventually(func() bool { return ex.AtRest(i + 2) })
+	}
+	return place, woken
+}
