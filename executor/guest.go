@@ -26,13 +26,12 @@ import (
 
 // guests says whether callers may be guests.
 type guests struct {
-	host     policy.Hosting
-	stays    bool          // BusyCallers: guests do not leave before they find nothing to do; constant
-	reserves bool          // the executor has Ps in reserve; constant
-	barred   xatomic.Int64 // no guest is received before this time, of nanotime
-	late     xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
-	quiets   quiets
-	returns  returns
+	host    policy.Hosting
+	stays   bool          // BusyCallers: guests do not leave before they find nothing to do; constant
+	barred  xatomic.Int64 // no guest is received before this time, of nanotime
+	late    xatomic.Int32 // guests in a row that have stayed too long, up to maxRest
+	quiets  quiets
+	returns returns
 }
 
 // newGuests returns nil if callers do not take part.
@@ -41,10 +40,9 @@ func newGuests(cfg *settings, inline *inline, p policy.Policy) *guests {
 		return nil
 	}
 	return &guests{
-		host:     p.(policy.Hosting),
-		stays:    cfg.Callers == BusyCallers,
-		reserves: !cfg.Host.KeepGOMAXPROCS,
-		quiets:   quiets{seen: make([]uint32, cfg.Workers)}, // only configured workers have guests
+		host:   p.(policy.Hosting),
+		stays:  cfg.Callers == BusyCallers,
+		quiets: quiets{seen: make([]uint32, cfg.Workers)}, // only configured workers have guests
 	}
 }
 
@@ -62,7 +60,7 @@ type guest struct {
 	begun  uint64 // the number of tasks when it came: counts.items without counts.overhead
 	look   uint64 // counts.items when it looks at the clock next
 	leaves bool   // it runs no further item
-	wakes  uint64 // how often the thread had been woken when the last guest left
+	wakes  uint64 // 1 more than how often the thread had been woken when the last guest left; 0 before the first
 
 	burst burst // of which the guest runs a piece that was withheld; nil once that is told of, or if there is none
 
@@ -119,10 +117,11 @@ func (ex *executor) seat() *guest {
 // borrowTries bounds the workers among which borrow chooses. Arbitrary.
 const borrowTries = 4
 
-// borrow borrows a worker that sleeps, and returns its index, or -1 if there is none. It leaves those alone whose
-// threads went to sleep last, for what the guest will push: such a thread may have its P still, and its core is awake.
-// Otherwise two workers would take turns, in one run after the other, as guest's and as thread. Loops of 1 ms that
-// allocate then took 1.3 to 1.6 times as long as on goroutines, and with this choice 1.1 to 1.4 (KeepGOMAXPROCS; Xeon,
+// borrow borrows a worker that sleeps, and returns its index, or -1 if there is none. It prefers one that is cold, and
+// otherwise takes the last of those that it has tried. The threads that went to sleep last stay available for what the
+// guest will push: such a thread may still have its P, and its core is awake. Without the choice two workers take
+// turns, one loop after the other: the guest has the place of the thread that has helped last. Loops of 1 ms that
+// allocate then took 1.3 to 1.6 times as long as on goroutines, and with it 1.1 to 1.4 (KeepGOMAXPROCS; Xeon,
 // 2026-11-30).
 func (ex *executor) borrow() int {
 	id := ex.notifier.Borrow(ex.cfg.Workers)
@@ -138,7 +137,7 @@ func (ex *executor) borrow() int {
 		id = next
 	}
 	if n > 0 {
-		for _, w := range slices.Backward(warm[:n]) { // so that the last to sleep is the first to be woken, as before
+		for _, w := range slices.Backward(warm[:n]) { // the last to sleep remains the first to be woken
 			ex.notifier.Return(w)
 		}
 		ex.makeUp(ex.roster[id])
@@ -146,8 +145,9 @@ func (ex *executor) borrow() int {
 	return id
 }
 
-// isCold reports whether the worker's thread has not been awake since the last guest left. The worker is borrowed.
-func (g *guest) isCold() bool { return g.wakes == g.w.seen.wakeups.Load() }
+// isCold reports whether the worker's thread has not been awake since the last guest left. The worker is borrowed. What
+// goes by it is only quicker or slower.
+func (g *guest) isCold() bool { return g.wakes == g.w.seen.wakeups.Load()+1 }
 
 // takePart runs the first items of r, and what follows from them, until there are none for this worker or the guest
 // has been here long enough. If a task calls Goexit, the deferred calls hand over what is left, and the caller ends.
@@ -308,7 +308,7 @@ func (g *guest) unseat() {
 	}
 	w.thread.takeBack()
 	w.labels, w.inner = g.labels, g.inner
-	*g = guest{w: w, wakes: w.seen.wakeups.Load()} // it would keep the run alive, and with it the executor
+	*g = guest{w: w, wakes: w.seen.wakeups.Load() + 1} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)
 	ex.missed(w, left) // no longer by g, which may be the next guest's
 }

@@ -45,8 +45,8 @@ func TestModelGuest(t *testing.T) {
 	})
 }
 
-// TestModelGuestChooses: a guest borrows both workers and returns one, while a run comes that its task waits for in a way
-// that the executor does not see. The worker that it returns runs that (D1(return)).
+// TestModelGuestChooses: a guest borrows both workers and returns one. Meanwhile a run comes that the guest's task
+// waits for, in a way that the executor does not see. The worker that is returned runs it (D1(return)).
 func TestModelGuestChooses(t *testing.T) {
 	onEachReceiving(t, []int{2}, func(ex *Executor) {
 		var done xatomic.Bool

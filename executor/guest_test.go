@@ -287,8 +287,8 @@ func BenchmarkRunFromOutside(b *testing.B) {
 	}
 }
 
-// TestCallerTakesColdPlace: a caller takes the place of the worker whose thread has slept for longest, though others have
-// gone to sleep after the last caller left. The one that was the last to do so is woken first.
+// TestCallerTakesColdPlace: a caller takes the place in which the last one was, though threads have gone to sleep
+// since. The worker whose thread was the last to do so is woken first.
 func TestCallerTakesColdPlace(t *testing.T) {
 	for _, workers := range []int{2, 3, 4} {
 		ex := newExecutor(t, executor.Config{Workers: workers, Spares: -1, Callers: executor.BusyCallers})
@@ -301,6 +301,11 @@ func TestCallerTakesColdPlace(t *testing.T) {
 				place, woken = wakeOthers(t, ex)
 				require.Equal(t, cold, place)
 				require.Equal(t, last, woken[0])
+				require.NoError(t, ex.Run(t.Context(), executor.NewJob("alone", func(s *executor.Scope) error {
+					place = s.WorkerIndex()
+					return nil
+				})))
+				require.Equal(t, cold, place)
 			}
 		})
 	}

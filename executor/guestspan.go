@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/magpie-go/magpie/internal/procs"
 	"github.com/magpie-go/magpie/internal/xatomic"
 )
 
@@ -107,12 +106,8 @@ func (g *guest) number(*Worker) uint32 { return uint32(g.since) | 1 }
 
 // letOthersRun offers the P of the caller that was the guest of t, after a long time. A caller that does one run after
 // the other would otherwise keep its P from goroutines and timers until the runtime preempts it: up to 10 ms.
-//
-// With Ps in reserve it offers the P only if a goroutine waits for one: timers and connections have another. An offer
-// wakes a thread that looks for goroutines, and takes a core from a worker: without it, loops of 1 to 3 ms took 0.97
-// times as long at p90, and 0.8 times at p99 (Xeon, 2026-11-30).
 func (g *guests) letOthersRun(t trial) {
-	if t.stay > 2*int64(callerSpan) && (!g.reserves || procs.AnyWaits()) {
+	if t.stay > 2*int64(callerSpan) {
 		runtime.Gosched()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -104,33 +103,11 @@ func runChain(t *testing.T, ex *executor.Executor) (here, elsewhere int) {
 }
 
 // A caller that makes one long run after the other lets other goroutines run in between: it does not wait until the
-// runtime preempts it. With a P in reserve that is so too, while another goroutine has that one.
+// runtime preempts it.
 func TestCallerLetsGoroutinesRun(t *testing.T) {
-	for name, keeps := range map[string]bool{"keeps": true, "reserves": false} {
-		t.Run(name, func(t *testing.T) {
-			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-			ex, err := executor.New(executor.Config{Workers: 1, Host: host.Options{KeepGOMAXPROCS: keeps}})
-			require.NoError(t, err)
-			var over atomic.Bool
-			var wg sync.WaitGroup
-			defer wg.Wait()
-			defer over.Store(true)
-			if !keeps {
-				var begun atomic.Bool
-				wg.Go(func() {
-					for !over.Load() {
-						begun.Store(true)
-					}
-				})
-				eventually(begun.Load)
-			}
-			letGoroutinesRun(t, ex)
-			require.NoError(t, ex.Close())
-		})
-	}
-}
-
-func letGoroutinesRun(t *testing.T, ex *executor.Executor) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ex, err := executor.New(executor.Config{Workers: 1, Host: host.Options{KeepGOMAXPROCS: true}})
+	require.NoError(t, err)
 	job := one(func(context.Context) error { spend(400 * time.Microsecond); return nil })
 	for name, run := range map[string]func() error{
 		"Run":  func() error { return ex.Run(t.Context(), job) },
@@ -151,6 +128,7 @@ func letGoroutinesRun(t *testing.T, ex *executor.Executor) {
 		}
 		require.True(t, ran.Load(), name)
 	}
+	require.NoError(t, ex.Close())
 }
 
 // spend keeps the core for a while. time.Sleep would leave it, and for far longer.

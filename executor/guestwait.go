@@ -71,7 +71,7 @@ func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 	id := ex.notifier.Recall(ex.cfg.Workers)
 	if id < 0 {
 		recalled = false
-		if id = ex.borrow(); id < 0 {
+		if id = ex.notifier.Borrow(ex.cfg.Workers); id < 0 {
 			return
 		}
 	}

@@ -83,7 +83,8 @@ func (r *reserve) look(ex *executor, now time.Time) {
 	}
 }
 
-// isCrowded looks whether several callers use the executor and its workers, and reports whether they did at many looks.
+// isCrowded looks whether several callers have runs in progress and a worker is awake, and reports whether that was so
+// at many looks.
 func (r *reserve) isCrowded(ex *executor) bool {
 	if slices.ContainsFunc(ex.workers(), isAwake) && ex.hasSeveralCallers() {
 		r.crowd += crowded

@@ -178,9 +178,7 @@ func (ex *executor) noReturn() {
 	case !crowd:
 		ex.guests.returns.kept.Store(0)
 		ex.endCrowd()
-		if ex.policy.Thieves().Load() == 0 && ex.anyItem() {
-			ex.policy.Shown()
-		}
+		ex.makeUp(ex.roster[0])
 	}
 }
 
