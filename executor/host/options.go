@@ -25,9 +25,9 @@ type Options struct {
 	// all at once. While GOMAXPROCS is raised, the runtime does not update it by itself when the CPU quota changes.
 	//
 	// With KeepGOMAXPROCS and as many workers as Ps, goroutines share the Ps with busy workers, and with callers that
-	// take part: what they do in between may wait for 10 ms, as beside goroutines that compute for long. Loops take as
-	// long as by default: two pieces of 0.5 to 10 ms on two workers took 0.99 to 1.01 times as long as on goroutines
-	// (2 cores of an AMD EPYC (shared), 2026-11-27).
+	// take part: what they do in between may wait for 10 ms, as beside goroutines that compute for long. Loops of
+	// milliseconds from main take 0.93 to 0.99 times as long as by default, as long as on goroutines (2 cores of an
+	// Intel Xeon, 2026-11-30).
 	// executor.Yield then offers the worker's P to goroutines, at most once in a millisecond, as each offer costs some
 	// microseconds.
 	KeepGOMAXPROCS bool
