@@ -136,11 +136,9 @@ func (ex *executor) borrow() int {
 		n++
 		id = next
 	}
-	if n > 0 {
-		for _, w := range slices.Backward(warm[:n]) { // the last to sleep remains the first to be woken
-			ex.notifier.Return(w)
-		}
-		ex.makeUp(ex.roster[id])
+	for _, w := range slices.Backward(warm[:n]) { // the last to sleep remains the first to be woken
+		ex.notifier.Return(w)
+		ex.makeUp() // for each: with some policies a thief wakes no other
 	}
 	return id
 }
@@ -310,26 +308,26 @@ func (g *guest) unseat() {
 	w.labels, w.inner = g.labels, g.inner
 	*g = guest{w: w, wakes: w.seen.wakeups.Load() + 1} // it would keep the run alive, and with it the executor
 	ex.notifier.Return(w.id)
-	ex.missed(w, left) // no longer by g, which may be the next guest's
+	ex.missed(left) // no longer by g, which may be the next guest's
 }
 
-// missed repeats the wake-ups that worker w has missed while it was borrowed. The worker may be awake by now, or have
-// another guest. Those for items in lanes may be put off, see putsOff.
-func (ex *executor) missed(w *Worker, now int64) {
+// missed makes up for wake-ups that a worker has missed while it was borrowed, and has been returned since. Those for
+// items in lanes may be put off, see putsOff.
+func (ex *executor) missed(now int64) {
 	if ex.guests.returns.word.Load() == 0 || ex.stop.Load() || !ex.putsOff(now) {
-		ex.makeUp(w)
+		ex.makeUp()
 	}
 }
 
-// makeUp makes up for wake-ups that workers have missed: it wakes one if there is no thief and an item that any could
-// take, and all if they are to stop. w may be any worker.
+// makeUp makes up for wake-ups that a worker has missed: it wakes one if there is no thief and an item that any could
+// take, and all if they are to stop.
 //
 // D1(return): return the worker, then look for work and the stop. Pairs with D1(push), D1(inject) and D1(stop).
-func (ex *executor) makeUp(w *Worker) {
+func (ex *executor) makeUp() {
 	if ex.stop.Load() {
 		ex.notifier.NotifyAll()
 	}
-	if w.search.thieves.Load() == 0 && ex.anyItem() {
+	if ex.policy.Thieves().Load() == 0 && ex.anyItem() {
 		ex.policy.Shown()
 	}
 }

@@ -60,6 +60,29 @@ func TestModelGuestChooses(t *testing.T) {
 	})
 }
 
+// TestModelGuestReturnsSeveral: a guest borrows the three workers that sleep, and returns two. Meanwhile the task of
+// another guest pushes two items, and all four items have to be there at once (D1(return)).
+func TestModelGuestReturnsSeveral(t *testing.T) {
+	onEachWith(t, BusyCallers, []int{4}, func(ex *Executor) {
+		b := &barrier{n: 4}
+		var came, goOn xatomic.Bool
+		join := model.Go(func() {
+			runJob(ex, func(j *job, w *Worker) {
+				came.Store(true)
+				goOn.Await()
+				j.push(w, b.meet)
+				j.push(w, b.meet)
+				b.meet(w)
+			})
+		})
+		model.Calm(came.Await)
+		goOn.Store(true)
+		runJob(ex, func(_ *job, w *Worker) { b.meet(w) })
+		join()
+		stop(ex)
+	})
+}
+
 // TestModelGuestStarts: the item of a run that nobody waits for comes while the guest is there.
 func TestModelGuestStarts(t *testing.T) {
 	onEachReceiving(t, []int{1}, func(ex *Executor) {

@@ -83,7 +83,7 @@ func (ex *executor) helpFromOutside(end ending, r *Run, only *Item) {
 	switch {
 	case it == nil:
 		ex.notifier.Return(id)
-		ex.missed(w, g.now())
+		ex.missed(g.now())
 	case only != nil:
 		g.letOthersRun(guestOf(w).takeOnly(end, r, it))
 	default:

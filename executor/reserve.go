@@ -20,7 +20,7 @@ import (
 // to sweep and waits for a core. Loops of 1 to 5 ms that allocate, called from main on two cores, took up to 1.25 times
 // as long with three Ps more as with one, and at the 99th percentile up to twice as long (AMD EPYC, shared,
 // 2026-11-30). So an executor begins with the third, which busy workers leave to goroutines, and takes the others once
-// a worker stays awake for long, or several callers use the executor at once.
+// a worker stays awake for long, or several callers use the executor at once and workers are awake.
 //
 // Such callers and the workers hand runs and their ends to each other all the time, and a goroutine that is woken waits
 // for a P: a worker that has fallen asleep keeps its own for a while. Where eight clients' requests called loops of a
@@ -37,7 +37,7 @@ type reserve struct {
 	// Of looks, of which there is one at a time.
 	asked  bool // for the rest
 	stints []stint
-	crowd  int           // grows at looks that find several callers
+	crowd  int           // grows at looks that find several callers, and a worker awake
 	long   time.Duration // longStint; constant
 }
 
@@ -72,7 +72,7 @@ func (r *reserve) begin(first, rest int) {
 	r.asked, r.long = rest == 0, longStint
 }
 
-// look asks for the rest once a worker has been awake for long, or several callers use the executor.
+// look asks for the rest once a worker has been awake for long, or several callers use the executor, see isCrowded.
 func (r *reserve) look(ex *executor, now time.Time) {
 	if r.asked {
 		return

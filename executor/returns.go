@@ -178,7 +178,7 @@ func (ex *executor) noReturn() {
 	case !crowd:
 		ex.guests.returns.kept.Store(0)
 		ex.endCrowd()
-		ex.makeUp(ex.roster[0])
+		ex.makeUp()
 	}
 }
 

@@ -18,11 +18,12 @@ type Options struct {
 
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it until Close: by a third of its number of
 	// workers, rounded up, and by that number besides once a worker has been awake for some 0.1 to 0.4 s on end, or
-	// several callers have had runs in progress for a while, and workers were awake. So busy workers leave goroutines a
-	// P at least, and from then on all that they would have without the executor. The third is then for the garbage
-	// collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps on account of
-	// the workers. An executor without spare workers, and one with Threads.OnlyBlocking or Experiment.Verbatim, takes
-	// all at once. While GOMAXPROCS is raised, the runtime does not update it by itself when the CPU quota changes.
+	// several callers at once have had runs in progress for a while beside a worker awake. So busy workers leave
+	// goroutines a P at least, and from then on all that they would have without the executor. The third is then for
+	// the garbage collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps
+	// on account of the workers. An executor without spare workers, and one with Threads.OnlyBlocking or
+	// Experiment.Verbatim, takes all at once. While GOMAXPROCS is raised, the runtime does not update it by itself when
+	// the CPU quota changes.
 	//
 	// With KeepGOMAXPROCS and as many workers as Ps, goroutines share the Ps with busy workers, and with callers that
 	// take part: what they do in between may wait for 10 ms, as beside goroutines that compute for long. Loops of
