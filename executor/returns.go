@@ -100,8 +100,9 @@ func (e *returns) areLong(now int64) bool {
 	return word != 0 && timeSlot(now)-expectation(word).slot() < longSlots
 }
 
-// isCrowd reports whether callers are a crowd, and whether it takes callers that are expected back. A caller that waits
-// stands for a thread that runs items, perhaps its own: those of its run may be in Blocking, and take no place.
+// isCrowd reports whether callers are a crowd, and whether it takes callers that are expected back. A caller in
+// Blocking has no place: others run items instead. A caller that waits stands for a thread that runs items, perhaps its
+// own: those of its run may be in Blocking too.
 func (ex *executor) isCrowd(now int64) (crowd, expects bool) {
 	e := &ex.guests.returns
 	if !e.areLong(now) || ex.cfg.Workers == 1 {
@@ -109,9 +110,9 @@ func (ex *executor) isCrowd(now int64) (crowd, expects bool) {
 	}
 	missing, waiting, expected := 0, e.waiting.Load(), e.expected(now)
 	for _, w := range ex.roster[:ex.cfg.Workers] {
-		switch {
-		case w.thread.isLent():
-		case waiting > 0 && WorkerState(w.seen.state.Load()) == WorkerRunning:
+		switch state := WorkerState(w.seen.state.Load()); {
+		case w.thread.isLent() && state != WorkerBlocked:
+		case waiting > 0 && state == WorkerRunning:
 			waiting--
 		default:
 			if missing++; missing > expected {

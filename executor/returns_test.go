@@ -299,43 +299,56 @@ func TestThievesPassHushedLanesBy(t *testing.T) {
 	})
 }
 
-// TestBlockedRunsAreNoCrowd: a caller waits for a run whose task is in Blocking. Another one is no crowd with it.
+// TestBlockedRunsAreNoCrowd: a caller waits for a run whose task is in Blocking, or runs the task itself. Another one
+// is no crowd with it.
 func TestBlockedRunsAreNoCrowd(t *testing.T) {
-	ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BusyCallers})
-	within(t, ex, func() {
-		var wg sync.WaitGroup
-		leave, leave2 := comeAndStay(t, ex, &wg), comeAndStay(t, ex, &wg)
-		var waits sync.WaitGroup
-		unblock := make(chan bool)
-		var blocks atomic.Bool
-		waits.Go(func() {
-			if err := ex.Run(t.Context(), one(func(context.Context) error {
-				executor.Blocking(func() { blocks.Store(true); <-unblock })
-				return nil
-			})); err != nil {
-				t.Error(err)
-			}
+	for name, waits := range map[string]bool{"waits": true, "takes part": false} {
+		t.Run(name, func(t *testing.T) {
+			ex := newExecutor(t, executor.Config{Workers: 2, Callers: executor.BusyCallers})
+			within(t, ex, func() {
+				comesToRest(t, ex) // so that callers find places
+				unblock := blockRun(t, ex, waits)
+				const runs = 50
+				crowds := 0
+				for range runs { // at first callers are expected back
+					require.NoError(t, longRun(t.Context(), ex))
+					require.NoError(t, ex.Run(t.Context(), executor.NewJob("alone", func(s *executor.Scope) error {
+						crowds += ex.Hushed(s.WorkerIndex())
+						return nil
+					})))
+				}
+				require.Less(t, crowds, runs/2)
+				unblock()
+			})
 		})
-		for ex.Waiting() == 0 {
-			runtime.Gosched()
+	}
+}
+
+// blockRun has a caller's run in Blocking until unblock is called. If waits is set, the caller found no place.
+func blockRun(t *testing.T, ex *executor.Executor, waits bool) (unblock func()) {
+	var places, blocked sync.WaitGroup
+	leave, leave2 := func() {}, func() {}
+	if waits {
+		leave, leave2 = comeAndStay(t, ex, &places), comeAndStay(t, ex, &places)
+	}
+	goOn := make(chan bool)
+	var blocks atomic.Bool
+	blocked.Go(func() {
+		if err := ex.Run(t.Context(), one(func(context.Context) error {
+			executor.Blocking(func() { blocks.Store(true); <-goOn })
+			return nil
+		})); err != nil {
+			t.Error(err)
 		}
-		leave()
-		leave2()
-		wg.Wait()
-		for !blocks.Load() {
-			runtime.Gosched()
-		}
-		const runs = 50
-		crowds := 0
-		for range runs { // at first the two are expected back
-			require.NoError(t, longRun(t.Context(), ex))
-			require.NoError(t, ex.Run(t.Context(), executor.NewJob("alone", func(s *executor.Scope) error {
-				crowds += ex.Hushed(s.WorkerIndex())
-				return nil
-			})))
-		}
-		require.Less(t, crowds, runs/2)
-		close(unblock)
-		waits.Wait()
 	})
+	for waits && ex.Waiting() == 0 {
+		runtime.Gosched()
+	}
+	leave()
+	leave2()
+	places.Wait()
+	for !blocks.Load() {
+		runtime.Gosched()
+	}
+	return func() { close(goOn); blocked.Wait() }
 }
