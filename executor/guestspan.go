@@ -158,20 +158,20 @@ func (e *returns) mayKeep(now int64) bool {
 
 // A returnClock calls noReturn when keepSpan has passed since it was set. While it is set, others need not set it.
 type returnClock struct {
-	isSet xatomic.Bool
+	isSet xatomic.Uint32 // 1 while it is set
 	timer *time.Timer
 }
 
 func (c *returnClock) init(ex *executor) {
 	c.timer = time.AfterFunc(math.MaxInt64, func() {
-		c.isSet.Store(false)
+		c.isSet.Store(0)
 		ex.noReturn()
 	})
 	c.timer.Stop()
 }
 
 func (c *returnClock) set() {
-	if c.isSet.CompareAndSwap(false, true) {
+	if c.isSet.CompareAndSwap(0, 1) {
 		c.timer.Reset(keepSpan)
 	}
 }
