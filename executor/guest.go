@@ -120,8 +120,8 @@ const borrowTries = 4
 // borrow borrows a worker that sleeps, and returns its index, or -1 if there is none. It prefers one that is cold, and
 // otherwise takes the last of those that it has tried. The threads that went to sleep last stay available for what the
 // guest will push: such a thread may still have its P, and its core is awake. Without the choice two workers take
-// turns, one loop after the other: the guest has the place of the thread that has helped last. Loops of 1 ms that
-// allocate then took 1.3 to 1.6 times as long as on goroutines, and with it 1.1 to 1.4 (KeepGOMAXPROCS; Xeon,
+// turns, one loop after the other: the guest has the place of the thread that has helped last. Loops of 1 ms into new
+// images then took 1.4 to 1.6 times as long as on goroutines, and with it 1.2 to 1.3 (KeepGOMAXPROCS; Xeon,
 // 2026-11-30).
 func (ex *executor) borrow() int {
 	id := ex.notifier.Borrow(ex.cfg.Workers)

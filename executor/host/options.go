@@ -18,7 +18,7 @@ type Options struct {
 
 	// KeepGOMAXPROCS leaves GOMAXPROCS alone. By default an executor raises it until Close: by a third of its number of
 	// workers, rounded up, and by that number besides once a worker has been awake for some 0.1 to 0.4 s on end, or
-	// several callers at once have had runs in progress for a while beside a worker awake. So busy workers leave
+	// several callers at once have had runs in progress for a while, with workers awake. So busy workers leave
 	// goroutines a P at least, and from then on all that they would have without the executor. The third is then for
 	// the garbage collector, which takes a quarter of all Ps while it marks: so it takes none of the program's own Ps
 	// on account of the workers. An executor without spare workers, and one with Threads.OnlyBlocking or
@@ -27,8 +27,8 @@ type Options struct {
 	//
 	// With KeepGOMAXPROCS and as many workers as Ps, goroutines share the Ps with busy workers, and with callers that
 	// take part: what they do in between may wait for 10 ms, as beside goroutines that compute for long. Loops of
-	// milliseconds from main take 0.93 to 0.99 times as long as by default, as long as on goroutines (2 cores of an
-	// Intel Xeon, 2026-11-30).
+	// milliseconds that do not allocate, from main, take 0.93 to 0.99 times as long as by default, as long as on
+	// goroutines (2 cores of an Intel Xeon, 2026-11-30).
 	// executor.Yield then offers the worker's P to goroutines, at most once in a millisecond, as each offer costs some
 	// microseconds.
 	KeepGOMAXPROCS bool
